@@ -1,0 +1,108 @@
+"""Runs one shell command under limits. Owns the process group it starts, and leaves nothing of it behind.
+
+Never runs inside an actor's step. The values and the limits are in `engine.shell`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import trio
+
+from engine.errors import EngineError, NotFoundError
+from engine.shell import STDERR_LIMIT_BYTES, STDOUT_LIMIT_BYTES, BoundedOutput, ShellCommand, ShellResult
+
+KILL_GRACE_SECONDS = 2.0
+"""Between SIGTERM and SIGKILL: enough for a program to save, short enough for whoever waits."""
+
+DRAIN_SECONDS = 0.5
+"""How long output is still read after the shell has ended while a child of it holds the pipes open."""
+
+GROUP_POLL_SECONDS = 0.02
+"""How often it is looked whether the group is empty, while it is being ended."""
+
+
+async def run_shell(command: ShellCommand, workspace: Path, environment: Mapping[str, str]) -> ShellResult:
+    """Run `bash -c` in a folder below the workspace and collect what it prints, cut in the middle where it is long.
+
+    At the time limit, and when cancelled, the whole process group is ended: SIGTERM, then SIGKILL. Raises
+    `EngineError` when bash or the folder is missing.
+    """
+    folder = workspace / command.working_directory
+    if not folder.is_dir():
+        raise NotFoundError(f"working_directory {command.working_directory!r} is not a folder in the workspace")
+    try:
+        process = await trio.lowlevel.open_process(
+            ["bash", "-c", command.command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=dict(environment),
+            start_new_session=True,
+        )
+    except FileNotFoundError:
+        raise EngineError("bash is not installed on this machine, so no shell command can run") from None
+    assert process.stdout is not None  # noqa: S101 - PIPE was asked for
+    assert process.stderr is not None  # noqa: S101 - PIPE was asked for
+    stdout, stderr = BoundedOutput(STDOUT_LIMIT_BYTES), BoundedOutput(STDERR_LIMIT_BYTES)
+    timed_out = False
+    try:
+        async with trio.open_nursery() as readers:
+            readers.start_soon(_collect, process.stdout, stdout)
+            readers.start_soon(_collect, process.stderr, stderr)
+            with trio.move_on_after(command.timeout_seconds) as limit:
+                await process.wait()
+            timed_out = limit.cancelled_caught
+            if timed_out:
+                await _end_group(process)
+            readers.cancel_scope.deadline = trio.current_time() + DRAIN_SECONDS
+    finally:
+        with trio.CancelScope(shield=True):
+            await _end_group(process)
+            await process.stdout.aclose()
+            await process.stderr.aclose()
+    printed, complained = stdout.cut(), stderr.cut()
+    code = process.returncode
+    killed = code is not None and code < 0
+    return ShellResult(
+        exit_code=None if killed or timed_out else code,
+        stdout=printed.text,
+        stderr=complained.text,
+        timed_out=timed_out,
+        signal=-code if code is not None and killed else None,
+        stdout_omitted_bytes=printed.omitted_bytes,
+        stderr_omitted_bytes=complained.omitted_bytes,
+    )
+
+
+async def _collect(stream: trio.abc.ReceiveStream, output: BoundedOutput) -> None:
+    async for chunk in stream:
+        output.append(bytes(chunk))
+
+
+async def _end_group(process: trio.Process) -> None:
+    """End the group that the process leads, also when the process itself has ended and left children behind."""
+    if not _signal_group(process.pid, signal.SIGTERM):
+        await process.wait()
+        return
+    with trio.move_on_after(KILL_GRACE_SECONDS):
+        await process.wait()
+        while _signal_group(process.pid, 0):  # noqa: ASYNC110 - the kernel has no event for "the group is empty"
+            await trio.sleep(GROUP_POLL_SECONDS)
+    _signal_group(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def _signal_group(group: int, number: int) -> bool:
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return False
+    return True

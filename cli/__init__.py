@@ -1,0 +1,1 @@
+"""Floor 5: the `space` command. Nothing imports it."""

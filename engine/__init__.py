@@ -1,0 +1,1 @@
+"""Floor 1: the domain. Worlds and what is in them, their history, files, shell and store. Knows no agent and no protocol."""

@@ -1,0 +1,188 @@
+"""A world: its records, its revision and its history. Owns "one command is one step" and undo and redo.
+
+Never does I/O: what a store must write for a step stands in the `Executed` that the step returns.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+from engine.errors import ConflictError
+from engine.records import Change, Record, RecordTable, Transaction
+
+ResultT_co = TypeVar("ResultT_co", covariant=True)
+ResultT = TypeVar("ResultT")
+
+
+class Command(Generic[ResultT_co]):
+    """Something that can be asked of a world. Subclasses are frozen dataclasses whose fields are the arguments.
+
+    A command that only reads changes nothing and is not a step. `undoable` is False for commands such as selecting,
+    whose changes are kept and stored but are no step of the history. Nor is a command whose changes are all such that
+    undo leaves them alone.
+    """
+
+    label: ClassVar[str]
+    """What the history calls this step, in words for a person: "insert shape"."""
+    undoable: ClassVar[bool] = True
+
+    @abstractmethod
+    def run(self, world: Transaction) -> ResultT_co:
+        """Do it and say what came of it, as a frozen value. Raises `EngineError` when it is not possible."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One entry of the history: what one command changed. `sequence` counts from 1 along the history."""
+
+    sequence: int
+    label: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Executed(Generic[ResultT]):
+    """What one command did: its result for the asker, and the rest for the store.
+
+    `step` is the step that was added to the history, if any; `discarded` are the undone steps that stood in its place.
+    `position` is the number of steps that are done (not undone) after it. The previous values are for `World.revert`.
+    """
+
+    result: ResultT
+    changes: tuple[Change, ...]
+    revision: int
+    position: int
+    previous_revision: int
+    previous_position: int
+    step: Step | None = None
+    discarded: tuple[Step, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything in the world is different from before."""
+        return bool(self.changes)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryMove:
+    """The result of undo and redo: which step was taken back or done again, and how many of each are left."""
+
+    label: str
+    undo_count: int
+    redo_count: int
+
+
+class World:
+    """One world. Whoever owns it calls `execute`, `undo` and `redo`, one at a time; readers get results, never this."""
+
+    def __init__(
+        self,
+        world_id: str,
+        name: str,
+        *,
+        revision: int = 0,
+        records: Iterable[Record] = (),
+        steps: Sequence[Step] = (),
+        position: int = 0,
+    ) -> None:
+        self.id = world_id
+        self.name = name
+        self._revision = revision
+        self._table = RecordTable(records)
+        self._steps = list(steps)
+        self._position = position
+
+    @property
+    def revision(self) -> int:
+        """Counts the changes of this world, from 0. The same revision means the same content."""
+        return self._revision
+
+    @property
+    def undo_count(self) -> int:
+        """How many steps can be undone."""
+        return self._position
+
+    @property
+    def redo_count(self) -> int:
+        """How many steps can be done again."""
+        return len(self._steps) - self._position
+
+    def read(self) -> RecordTable:
+        """The table, for reading only, within the owner's own step."""
+        return self._table
+
+    def execute(self, command: Command[ResultT]) -> Executed[ResultT]:
+        """Run the command whole or not at all.
+
+        Whatever the command raises goes to the caller, and the world is as it was.
+        """
+        with Transaction(self._table, self._revision) as transaction:
+            result = command.run(transaction)
+            changes = transaction.changes()
+        before = (self._revision, self._position)
+        if not changes:
+            return Executed(result, (), *before, *before)
+        self._revision += 1
+        step = None
+        discarded: tuple[Step, ...] = ()
+        undoable = tuple(change for change in changes if change.undoable) if command.undoable else ()
+        if undoable:
+            step = Step(self._position + 1, command.label, undoable)
+            discarded = tuple(self._steps[self._position :])
+            self._steps[self._position :] = [step]
+            self._position += 1
+        return Executed(result, changes, self._revision, self._position, *before, step, discarded)
+
+    def undo(self) -> Executed[HistoryMove]:
+        """Take the last step back. Raises `ConflictError` when there is none."""
+        if self._position == 0:
+            raise ConflictError("There is nothing to undo: this world's history is at its beginning.")
+        step = self._steps[self._position - 1]
+        changes = self._replay([change.inverse() for change in reversed(step.changes)])
+        return self._moved(step, changes, self._position - 1)
+
+    def redo(self) -> Executed[HistoryMove]:
+        """Do the step again that was undone last. Raises `ConflictError` when there is none."""
+        if self._position == len(self._steps):
+            raise ConflictError("There is nothing to redo: no step has been undone since the last change.")
+        step = self._steps[self._position]
+        changes = self._replay(step.changes)
+        return self._moved(step, changes, self._position + 1)
+
+    def revert(self, executed: Executed[ResultT]) -> None:
+        """Be exactly as before `executed`, the last thing that was executed, undone or redone here.
+
+        The steps that it discarded are back as well. Raises `ValueError` when something else came after it.
+        """
+        if (executed.revision, executed.position) != (self._revision, self._position):
+            raise ValueError(
+                f"world {self.id} is at revision {self._revision}; only the last change can be reverted, "
+                f"not that of revision {executed.revision}"
+            )
+        for change in reversed(executed.changes):
+            self._table.apply(change.inverse())
+        if executed.step is not None:
+            self._steps[executed.previous_position :] = executed.discarded
+        self._revision = executed.previous_revision
+        self._position = executed.previous_position
+
+    def _replay(self, changes: Iterable[Change]) -> tuple[Change, ...]:
+        done: list[Change] = []
+        for change in changes:
+            # What is not undoable (a selection) may have changed since; the index must hear what really stood there.
+            now = self._table.find(change.collection, change.id)
+            actual = Change(change.collection, change.id, now, change.after)
+            if actual.before != actual.after:
+                self._table.apply(actual)
+                done.append(actual)
+        return tuple(done)
+
+    def _moved(self, step: Step, changes: tuple[Change, ...], position: int) -> Executed[HistoryMove]:
+        before = (self._revision, self._position)
+        self._revision += 1
+        self._position = position
+        move = HistoryMove(step.label, self.undo_count, self.redo_count)
+        return Executed(move, changes, self._revision, self._position, *before)

@@ -1,0 +1,135 @@
+"""Tool adapters: a stable capability id, and how it becomes an MCP tool. Owns the adapter and the registry of adapters.
+
+Presets name ids; an adapter holds the name, the schemas and the body. Bodies get the `App` at call time, so no closure
+outlives what it works on. Source: agent-presets, "Tool Adapters".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from mcp_types import ContentBlock, ImageContent, TextContent
+
+from engine.errors import EngineError
+from presets.app import App
+from presets.schema import ToolArguments, ToolResult, schema_of
+from protocol.tool import JsonObject, ToolCall, ToolError, ToolOutcome, ToolRun
+
+MCP_NAME_PREFIX = "space_"
+"""Every name that reaches an agent begins with it, so that Space's tools never meet another server's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAdapter:
+    """How one capability becomes an MCP tool.
+
+    `id` is internal and dotted (`drawing.insert-shape`); `mcp_name` is external and stable. `make_run` takes the
+    running engine and gives the body. `read_only` and `idempotent` become annotations, together with the preset's risk.
+    """
+
+    id: str
+    mcp_name: str
+    description: str
+    input_schema: JsonObject
+    make_run: Callable[[App], ToolRun]
+    output_schema: JsonObject | None = None
+    title: str | None = None
+    read_only: bool = False
+    idempotent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WithImages:
+    """A typed result together with images for the model's eyes."""
+
+    result: ToolResult
+    images: tuple[ImageContent, ...]
+
+
+ArgumentsT = TypeVar("ArgumentsT", bound=ToolArguments)
+
+
+def typed_adapter(
+    *,
+    id: str,  # noqa: A002 - the document's word
+    mcp_name: str,
+    description: str,
+    arguments: type[ArgumentsT],
+    result: type[ToolResult],
+    run: Callable[[App, ArgumentsT, ToolCall], Awaitable[ToolResult | WithImages]],
+    title: str | None = None,
+    read_only: bool = False,
+    idempotent: bool = False,
+) -> ToolAdapter:
+    """An adapter whose schemas come from two pydantic models and whose body works with their values.
+
+    The outcome is the result as structured content and, for clients that show text only, as JSON text before the
+    images. An `EngineError` of the body becomes a `ToolError` with its text.
+    """
+
+    def make_run(app: App) -> ToolRun:
+        async def body(raw: JsonObject, call: ToolCall) -> ToolOutcome:
+            try:
+                made = await run(app, arguments.model_validate(raw), call)
+            except EngineError as error:
+                raise ToolError(str(error)) from error
+            images: tuple[ContentBlock, ...] = ()
+            if isinstance(made, WithImages):
+                images, made = made.images, made.result
+            text = TextContent(type="text", text=made.model_dump_json(exclude_none=True))
+            return ToolOutcome((text, *images), made.model_dump(mode="json", exclude_none=True))
+
+        return body
+
+    return ToolAdapter(
+        id=id,
+        mcp_name=mcp_name,
+        description=description,
+        input_schema=schema_of(arguments),
+        output_schema=schema_of(result, of_result=True),
+        make_run=make_run,
+        title=title,
+        read_only=read_only,
+        idempotent=idempotent,
+    )
+
+
+class ToolAdapterRegistry:
+    """The adapters by id, in order of registration. Never calls one."""
+
+    def __init__(self) -> None:
+        self._adapters: dict[str, ToolAdapter] = {}
+
+    def register(self, adapter: ToolAdapter) -> None:
+        """Add an adapter.
+
+        Raises `ValueError` for an empty id, a name without the prefix `space_`, or an id that is taken.
+        """
+        if not adapter.id:
+            raise ValueError("a tool adapter needs an id, such as 'drawing.insert-shape'")
+        if not adapter.mcp_name.startswith(MCP_NAME_PREFIX):
+            raise ValueError(
+                f"tool adapter {adapter.id!r}: MCP name {adapter.mcp_name!r} must begin with {MCP_NAME_PREFIX!r}"
+            )
+        if adapter.id in self._adapters:
+            raise ValueError(f"tool adapter {adapter.id!r} is already registered")
+        self._adapters[adapter.id] = adapter
+
+    def unregister(self, tool_id: str) -> ToolAdapter:
+        """Take an adapter away and return it. Raises `ValueError` for an unknown id."""
+        adapter = self._adapters.pop(tool_id, None)
+        if adapter is None:
+            raise ValueError(f"tool adapter {tool_id!r} is not registered")
+        return adapter
+
+    def get(self, tool_id: str) -> ToolAdapter | None:
+        """The adapter of that id, or None."""
+        return self._adapters.get(tool_id)
+
+    def __iter__(self) -> Iterator[ToolAdapter]:
+        return iter(self._adapters.values())
+
+    def __len__(self) -> int:
+        return len(self._adapters)

@@ -1,0 +1,73 @@
+"""What the body of a tool may ask of the running engine. Owns the protocol `App` alone; the actors implement it.
+
+Tools get an `App` at call time and nothing else, so presets import the engine and never the actors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from engine.engine import EngineCommand
+from engine.files import WorkspaceFiles
+from engine.shell import ShellCommand, ShellResult
+from engine.view import View, ViewRequest
+from engine.world import Command, HistoryMove
+from presets.context import ContextSnapshot, FactValue
+
+ResultT = TypeVar("ResultT")
+ResultT_co = TypeVar("ResultT_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[ResultT_co]):
+    """The result of a command, and the revision of the active world after it."""
+
+    result: ResultT_co
+    revision: int
+    changed: bool
+
+
+class App(Protocol):
+    """The running engine as a tool sees it. Every method raises `EngineError` for what the engine refuses."""
+
+    @property
+    def files(self) -> WorkspaceFiles:
+        """The workspace folder. Its methods are synchronous: call them through `in_thread`."""
+        ...
+
+    async def execute(self, command: Command[ResultT] | EngineCommand[ResultT]) -> Done[ResultT]:
+        """Run one command, whole or not at all, and return once it is durable and the context has followed it."""
+        ...
+
+    async def undo(self) -> Done[HistoryMove]:
+        """Take back the last step of the active world."""
+        ...
+
+    async def redo(self) -> Done[HistoryMove]:
+        """Do again the step that was undone last."""
+        ...
+
+    async def get_context(self) -> ContextSnapshot:
+        """The live context."""
+        ...
+
+    async def patch_context(self, changes: Mapping[str, FactValue | None]) -> ContextSnapshot:
+        """Change facts of the live context as a user would; None takes a fact away.
+
+        When it returns, the tool list already shows the new context.
+        """
+        ...
+
+    async def capture_view(self, request: ViewRequest) -> View:
+        """Render the current surface. Works on a snapshot, off the world's own task."""
+        ...
+
+    async def run_shell(self, command: ShellCommand) -> ShellResult:
+        """Run a shell command in the workspace folder under its limits; cancelling kills its process group."""
+        ...
+
+    async def in_thread(self, function: Callable[[], ResultT]) -> ResultT:
+        """Run something that blocks, off the event loop."""
+        ...

@@ -1,0 +1,79 @@
+"""JSON Schema of the arguments and results of tools, made from pydantic models.
+
+Owns the form that reaches clients: one object, references inlined, no `title`, absent members instead of null. Clients
+drop every tool of a server over one schema whose top level is not a plain object, so nothing else can come out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.json_schema import GenerateJsonSchema
+
+JsonSchema = dict[str, Any]
+
+
+class ToolArguments(BaseModel):
+    """Base of the arguments of a tool: nothing beyond the declared members, no number that is not finite."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class ToolResult(BaseModel):
+    """Base of the structured result of a tool. Members that are None are left out of the JSON."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class _Generator(GenerateJsonSchema):
+    """Titles repeat the member's name and cost the model tokens."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def schema_of(model: type[BaseModel], *, of_result: bool = False) -> JsonSchema:
+    """The schema of a model as one self-contained object schema; of what it prints where `of_result` is set.
+
+    Raises `TypeError` for a model that refers to itself, since its references cannot be inlined.
+    """
+    schema = model.model_json_schema(
+        schema_generator=_Generator, mode="serialization" if of_result else "validation", ref_template="{model}"
+    )
+    definitions = cast("dict[str, JsonSchema]", schema.pop("$defs", {}))
+    inlined = cast("JsonSchema", _inline(schema, definitions, (model.__name__,)))
+    inlined.pop("title", None)
+    inlined.pop("description", None)
+    return {"type": "object", "properties": {}, **inlined}
+
+
+def _inline(node: Any, definitions: Mapping[str, JsonSchema], path: tuple[str, ...]) -> Any:
+    if isinstance(node, list):
+        return [_inline(item, definitions, path) for item in cast("list[Any]", node)]
+    if not isinstance(node, dict):
+        return node
+    schema = cast("JsonSchema", node)
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        if reference in path:
+            raise TypeError(f"{reference} refers to itself; a tool's schema must be a finite tree")
+        rest = {key: value for key, value in schema.items() if key != "$ref"}
+        target = cast("JsonSchema", _inline(definitions[reference], definitions, (*path, reference)))
+        target.pop("title", None)
+        return {**target, **rest}
+    result = {key: _inline(value, definitions, path) for key, value in schema.items() if key != "discriminator"}
+    return _without_null(result)
+
+
+def _without_null(schema: JsonSchema) -> JsonSchema:
+    """An optional member may be left out; that is enough, and `anyOf` with null confuses some models and clients."""
+    options = schema.get("anyOf")
+    if not isinstance(options, list):
+        return schema
+    kept = [option for option in cast("list[Any]", options) if option != {"type": "null"}]
+    if len(kept) == len(cast("list[Any]", options)):
+        return schema
+    rest = {key: value for key, value in schema.items() if key != "anyOf" and not (key == "default" and value is None)}
+    return {**cast("JsonSchema", kept[0]), **rest} if len(kept) == 1 else {"anyOf": kept, **rest}

@@ -1,0 +1,70 @@
+"""A tool as MCP knows it: definition, call and outcome. Owns these values only; registering and calling are elsewhere.
+
+Source: the MCP specification, server/tools; `ToolDefinition` is the document's tool definition with its sync metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from mcp_types import ContentBlock, TextContent, ToolAnnotations
+
+JsonObject = Mapping[str, Any]
+
+
+class ToolError(Exception):
+    """Raised by the body of a tool that cannot do what was asked.
+
+    The text reaches the model as a result with `isError`: it says what was wrong, where, and what would be right.
+    """
+
+
+class ToolCall(Protocol):
+    """What the body of a tool is told about the call it serves, and what it may do besides answering."""
+
+    async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell the client how far the work is. `done` must not fall. Without a progress token this does nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What a tool gives back. `structured` must match the tool's output schema and exists exactly where there is one."""
+
+    content: tuple[ContentBlock, ...]
+    structured: JsonObject | None = None
+    is_error: bool = False
+
+    @classmethod
+    def text(cls, text: str, structured: JsonObject | None = None) -> ToolOutcome:
+        """An outcome of one text item."""
+        return cls((TextContent(type="text", text=text),), structured)
+
+    @classmethod
+    def error(cls, text: str) -> ToolOutcome:
+        """A failed call; the text says why."""
+        return cls((TextContent(type="text", text=text),), None, True)
+
+
+ToolRun = Callable[[JsonObject, ToolCall], Awaitable[ToolOutcome]]
+"""The body of a tool: validated arguments in, outcome out. Raises `ToolError` for what it cannot do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDefinition:
+    """One tool as it is registered. Schemas are JSON Schema objects and must not be changed after registration.
+
+    `owner` says who registered it and alone may take it away; `source` says what it was made from (a tool id).
+    """
+
+    name: str
+    description: str
+    input_schema: JsonObject
+    run: ToolRun
+    owner: str
+    source: str
+    title: str | None = None
+    output_schema: JsonObject | None = None
+    annotations: ToolAnnotations | None = None
