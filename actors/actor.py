@@ -24,8 +24,9 @@ import outcome
 import structlog
 import trio
 
-from actors.errors import ActorStoppedError, AskUpwardsError, InternalError, MailboxFullError
+from actors.errors import ActorError, ActorStoppedError, AskUpwardsError, InternalError, MailboxFullError
 from engine.errors import EngineError
+from protocol.tool_registry import ToolRegistryError
 
 MAILBOX_CAPACITY = 64
 """Messages that wait for one actor. Steps take well under a millisecond, so a full mailbox means trouble, not load."""
@@ -115,8 +116,8 @@ class Actor(Generic[StateT]):
     name: ClassVar[str]
     rank: ClassVar[int]
     """The place in the order of asks: an actor asks only those of a lower rank."""
-    domain_errors: ClassVar[tuple[type[Exception], ...]] = (EngineError,)
-    """What a step may raise as an answer to its asker. Everything else is a bug of ours."""
+    domain_errors: ClassVar[tuple[type[Exception], ...]] = (EngineError, ToolRegistryError, ActorError)
+    """What a step may raise as an answer to its asker, its own or one from below. All else is a bug of ours."""
 
     _steps: ClassVar[dict[type, _Handler]] = {}
 

@@ -18,7 +18,7 @@ class NotFoundError(EngineError):
 
 
 class ConflictError(EngineError):
-    """Raised when the operation is possible, but not in the present state (nothing selected, name taken, limit reached)."""
+    """Raised when the operation is possible, but not in the present state (nothing selected, name taken, limit)."""
 
 
 class ForbiddenError(EngineError):

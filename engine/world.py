@@ -44,14 +44,14 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Executed(Generic[ResultT]):
+class Executed(Generic[ResultT_co]):
     """What one command did: its result for the asker, and the rest for the store.
 
     `step` is the step that was added to the history, if any; `discarded` are the undone steps that stood in its place.
     `position` is the number of steps that are done (not undone) after it. The previous values are for `World.revert`.
     """
 
-    result: ResultT
+    result: ResultT_co
     changes: tuple[Change, ...]
     revision: int
     position: int

@@ -1,1 +1,1 @@
-"""Floor 2: what an agent may see and do in a context. Pure and synchronous but for the bodies of tools; never does I/O."""
+"""Floor 2: what an agent may see and do in a context. Never does I/O; only bodies of tools are async."""

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from mcp_types import ContentBlock, ImageContent, TextContent
 
-from engine.errors import EngineError
+from engine.errors import EngineError, InvalidArgumentError, NotFoundError
 from presets.app import App
 from presets.schema import ToolArguments, ToolResult, schema_of
 from protocol.tool import JsonObject, ToolCall, ToolError, ToolOutcome, ToolRun
@@ -101,32 +101,42 @@ class ToolAdapterRegistry:
 
     def __init__(self) -> None:
         self._adapters: dict[str, ToolAdapter] = {}
+        self._ids_by_name: dict[str, dict[str, None]] = {}
 
     def register(self, adapter: ToolAdapter) -> None:
         """Add an adapter.
 
-        Raises `ValueError` for an empty id, a name without the prefix `space_`, or an id that is taken.
+        Raises `InvalidArgumentError` for an empty id, a name without the prefix `space_`, or an id that is taken.
         """
         if not adapter.id:
-            raise ValueError("a tool adapter needs an id, such as 'drawing.insert-shape'")
+            raise InvalidArgumentError("a tool adapter needs an id, such as 'drawing.insert-shape'")
         if not adapter.mcp_name.startswith(MCP_NAME_PREFIX):
-            raise ValueError(
+            raise InvalidArgumentError(
                 f"tool adapter {adapter.id!r}: MCP name {adapter.mcp_name!r} must begin with {MCP_NAME_PREFIX!r}"
             )
         if adapter.id in self._adapters:
-            raise ValueError(f"tool adapter {adapter.id!r} is already registered")
+            raise InvalidArgumentError(f"tool adapter {adapter.id!r} is already registered")
         self._adapters[adapter.id] = adapter
+        self._ids_by_name.setdefault(adapter.mcp_name, {})[adapter.id] = None
 
     def unregister(self, tool_id: str) -> ToolAdapter:
-        """Take an adapter away and return it. Raises `ValueError` for an unknown id."""
+        """Take an adapter away and return it. Raises `NotFoundError` for an unknown id."""
         adapter = self._adapters.pop(tool_id, None)
         if adapter is None:
-            raise ValueError(f"tool adapter {tool_id!r} is not registered")
+            raise NotFoundError(f"tool adapter {tool_id!r} is not registered")
+        ids = self._ids_by_name[adapter.mcp_name]
+        del ids[tool_id]
+        if not ids:
+            del self._ids_by_name[adapter.mcp_name]
         return adapter
 
     def get(self, tool_id: str) -> ToolAdapter | None:
         """The adapter of that id, or None."""
         return self._adapters.get(tool_id)
+
+    def named(self, mcp_name: str) -> tuple[ToolAdapter, ...]:
+        """The adapters with that MCP name, in order of registration. Several may share one; one may be offered."""
+        return tuple(self._adapters[tool_id] for tool_id in self._ids_by_name.get(mcp_name, ()))
 
     def __iter__(self) -> Iterator[ToolAdapter]:
         return iter(self._adapters.values())

@@ -6,7 +6,7 @@ Source: agent-presets, "Context Snapshot"; findings on the existing engine, sect
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -24,7 +24,7 @@ class ContextSnapshot(BaseModel):
     `selection_kind` and any further keys are optional facts. A fact of None is the same as no fact.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True, allow_inf_nan=False)
 
     __pydantic_extra__: dict[str, FactValue] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]
 
@@ -38,7 +38,11 @@ class ContextSnapshot(BaseModel):
     @classmethod
     def _drop_absent_facts(cls, data: Any) -> Any:
         if isinstance(data, Mapping):
-            return {key: value for key, value in data.items() if value is not None or key in cls.model_fields}
+            return {
+                key: value
+                for key, value in cast("Mapping[Any, Any]", data).items()
+                if value is not None or key in cls.model_fields
+            }
         return data
 
     @model_validator(mode="after")

@@ -31,7 +31,7 @@ class ToolCall(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What a tool gives back. `structured` must match the tool's output schema and exists exactly where there is one."""
+    """What a tool gives back. `structured` must match the tool's output schema and exists just where there is one."""
 
     content: tuple[ContentBlock, ...]
     structured: JsonObject | None = None

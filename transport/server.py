@@ -56,6 +56,7 @@ class HttpServer:
         self._grace = grace
         self._shutdown = trio.Event()
         self._started = False
+        self._ended = trio.Event()
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Serve until `stop`, then give open connections the grace to end. Raises `AlreadyListeningError`."""
@@ -63,9 +64,16 @@ class HttpServer:
             raise AlreadyListeningError("this server already listens; listen is called more than once")
         self._started = True
         config = _Config(self._listener, self._grace)
-        async with trio.open_nursery() as nursery:
-            await nursery.start(self._serve, config)
-            task_status.started()
+        try:
+            async with trio.open_nursery() as nursery:
+                await nursery.start(self._serve, config)
+                task_status.started()
+        finally:
+            self._ended.set()
+
+    async def wait_ended(self) -> None:
+        """Wait until every connection has ended, or was cut off after the grace."""
+        await self._ended.wait()
 
     async def _serve(self, config: Config, *, task_status: trio.TaskStatus[Any]) -> None:
         await serve(

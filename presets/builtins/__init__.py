@@ -1,1 +1,1 @@
-"""The presets and adapters that Space brings along. Each module offers `adapters()` and `presets()`, both plain values."""
+"""The presets and adapters that Space brings along. Each module offers `adapters()` and `presets()`: plain values."""

@@ -1,0 +1,143 @@
+"""The running engine as a tool sees it. Owns nothing: it sends messages to actors, and runs what is long beside them.
+
+Implements `presets.app.App`. Called from the tasks of calls, never from inside an actor.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import trio
+
+from actors.context import ContextActor, FollowEngine, PatchContext
+from actors.process import run_shell
+from actors.world import Execute, Redo, TakeSnapshot, Undo, WorldActor, WorldDone, WorldSnapshot
+from engine.drawing.geometry import Bounds
+from engine.drawing.raster import render_png
+from engine.drawing.svg import content_box, frame_of, render_svg
+from engine.engine import EngineCommand
+from engine.errors import ConflictError
+from engine.files import WorkspaceFiles
+from engine.shell import ShellCommand, ShellResult
+from engine.theme import THEMES
+from engine.view import View, ViewBox, ViewRequest
+from engine.world import Command, HistoryMove
+from presets.app import Done
+from presets.context import ContextSnapshot, FactValue
+
+ResultT = TypeVar("ResultT")
+
+DRAWN_SURFACE = "canvas"
+"""The surface whose content is the drawing."""
+
+SECRET_VARIABLES = frozenset({"SPACE_TOKEN"})
+"""What the engine's own environment keeps from shell commands."""
+
+
+class _Actors(Protocol):
+    """What the app reaches; given after the app itself was made, since the actors take the app."""
+
+    context: ContextActor
+    world: WorldActor
+
+
+class RunningApp:
+    """`App` over the actors. `connect` must be called once, before the first call of a tool."""
+
+    def __init__(self, workspace: Path) -> None:
+        self._workspace = workspace
+        self._files = WorkspaceFiles(workspace)
+        self._actors: _Actors | None = None
+
+    def connect(self, actors: _Actors) -> None:
+        """Say which actors serve this app."""
+        self._actors = actors
+
+    @property
+    def files(self) -> WorkspaceFiles:
+        """See `App`."""
+        return self._files
+
+    async def execute(self, command: Command[ResultT] | EngineCommand[ResultT]) -> Done[ResultT]:
+        """See `App`."""
+        return await self._followed(await self._reach().world.ask(Execute(command)))
+
+    async def undo(self) -> Done[HistoryMove]:
+        """See `App`."""
+        return await self._followed(await self._reach().world.ask(Undo()))
+
+    async def redo(self) -> Done[HistoryMove]:
+        """See `App`."""
+        return await self._followed(await self._reach().world.ask(Redo()))
+
+    async def get_context(self) -> ContextSnapshot:
+        """See `App`."""
+        return self._reach().context.view.value.context
+
+    async def patch_context(self, changes: Mapping[str, FactValue | None]) -> ContextSnapshot:
+        """See `App`."""
+        return (await self._reach().context.ask(PatchContext(changes))).context
+
+    async def capture_view(self, request: ViewRequest) -> View:
+        """See `App`. Raises `ConflictError` for a surface that shows nothing yet."""
+        snapshot = await self._drawn(request.surface)
+        background = THEMES[snapshot.settings.theme].background
+        wanted = _bounds(request.box) if request.box is not None else content_box(snapshot.drawing)
+        frame, (width, height) = frame_of(wanted, request.width, request.height)
+        png = await self.in_thread(
+            partial(render_png, snapshot.drawing, width=width, height=height, background=background, box=frame)
+        )
+        return View(
+            png=png,
+            width=width,
+            height=height,
+            surface=DRAWN_SURFACE,
+            world_id=snapshot.world.id,
+            revision=snapshot.world.revision,
+            box=ViewBox(frame.left, frame.bottom, frame.width, frame.height),
+        )
+
+    async def render_svg(self, surface: str | None = None) -> str:
+        """The current surface, or that one, as an SVG document. Raises `ConflictError` as `capture_view` does."""
+        snapshot = await self._drawn(surface)
+        background = THEMES[snapshot.settings.theme].background
+        return await self.in_thread(partial(render_svg, snapshot.drawing, background=background))
+
+    async def run_shell(self, command: ShellCommand) -> ShellResult:
+        """See `App`."""
+        environment = {name: value for name, value in os.environ.items() if name not in SECRET_VARIABLES}
+        return await run_shell(command, self._workspace, environment)
+
+    async def in_thread(self, function: Callable[[], ResultT]) -> ResultT:
+        """See `App`. A caller that is cancelled does not wait for the thread; what it gives is thrown away."""
+        return await trio.to_thread.run_sync(function, abandon_on_cancel=True)
+
+    async def _drawn(self, surface: str | None) -> WorldSnapshot:
+        wanted = surface if surface is not None else (await self.get_context()).surface
+        if wanted != DRAWN_SURFACE:
+            raise ConflictError(
+                f"surface {wanted!r} has nothing to show yet; the drawing is on surface {DRAWN_SURFACE!r}"
+            )
+        return await self._reach().world.ask(TakeSnapshot())
+
+    async def _followed(self, done: WorldDone[ResultT]) -> Done[ResultT]:
+        """Return once the context shows what the command changed of it."""
+        context = self._reach().context
+        known = context.view.value.context
+        facts = done.facts
+        if (facts.world_id, facts.selection_kind) != (known.world_id, known.selection_kind):
+            await context.ask(FollowEngine(facts))
+        return Done(done.result, done.revision, done.changed)
+
+    def _reach(self) -> _Actors:
+        if self._actors is None:
+            raise RuntimeError("the app is used before the engine has started")
+        return self._actors
+
+
+def _bounds(box: ViewBox) -> Bounds:
+    return Bounds(box.x, box.y, box.x + box.width, box.y + box.height)

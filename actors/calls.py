@@ -1,0 +1,225 @@
+"""The tool calls in flight: one task each, in a nursery of their own outside the web app.
+
+Owns running a call, its progress, and when its answer may go out. Never decides whether a call is allowed: it gets
+calls that the handler has prepared. A call ends when its tool does, when it is cancelled, or when its client is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import structlog
+import trio
+
+from actors.actor import Message
+from actors.catalog import CatalogActor
+from actors.errors import ActorError
+from actors.published import Published
+from actors.sessions import ActiveSession, BeginCall, EndCall, NoteListing, SessionsActor
+from engine.errors import EngineError
+from protocol.call_table import CallHandle, TooManyCalls
+from protocol.decision import CallTool
+from protocol.notifications import progress_notification
+from protocol.prepared_call import PreparedCall
+from protocol.result import outcome_of_error
+from protocol.tool import ToolCall, ToolError, ToolOutcome
+
+LIST_WAIT_SECONDS = 1.0
+"""How long an answer waits for the client to list the tools that its call has changed. Measured with opencode, which
+asks within some ten milliseconds; a client that lets this pass once is not waited for again."""
+
+LIST_SETTLE_SECONDS = 0.05
+"""How long an answer waits after that. Measured: without it the next model request missed the new tools once in ten."""
+
+PROGRESS_CAPACITY = 64
+"""Progress notifications that may wait for the client of one call. Beyond it the tool waits, so none is lost."""
+
+_log = structlog.stdlib.get_logger("mcp")
+
+
+_CLOSED = "the engine is shutting down and takes no more calls"
+
+
+class CallsClosedError(Exception):
+    """Raised for a call that comes while the engine is ending."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningCall:
+    """A call in flight, as a status shows it."""
+
+    tool: str
+    session_id: str
+    seconds: float
+
+
+class Call:
+    """One call. Whoever waits for it reads `progress` and then `outcome`; anybody may `cancel` it, at any time."""
+
+    def __init__(self, decision: CallTool) -> None:
+        self.decision = decision
+        self.started_at = trio.current_time()
+        self.sign_of_life = trio.Event()
+        """Set at the first progress, or at the end."""
+        self.done = trio.Event()
+        self.outcome: ToolOutcome | None = None
+        """What the tool gave, once `done`; None when the call was cancelled."""
+        self._scope = trio.CancelScope()
+        self._send, self._progress = trio.open_memory_channel[bytes](PROGRESS_CAPACITY)
+        self._last = float("-inf")
+
+    @property
+    def has_progress(self) -> bool:
+        """Whether progress waits to be read."""
+        return self._progress.statistics().current_buffer_used > 0
+
+    @property
+    def scope(self) -> trio.CancelScope:
+        """The scope in which the tool runs. For the runner alone."""
+        return self._scope
+
+    def cancel(self) -> None:
+        """End the call early. Does nothing once it has ended."""
+        self._scope.cancel()
+
+    async def next_progress(self) -> bytes | None:
+        """The next progress notification as JSON, or None when no more will come."""
+        try:
+            return await self._progress.receive()
+        except trio.EndOfChannel:
+            return None
+
+    async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """See `ToolCall`. Waits for room when the client does not keep up."""
+        token = self.decision.progress_token
+        if token is None:
+            await trio.lowlevel.checkpoint()
+            return
+        if done < self._last:
+            raise ValueError(f"progress must not fall: {done} came after {self._last}")
+        self._last = done
+        self.sign_of_life.set()
+        await self._send.send(progress_notification(token, done, total, message, self.decision.version))
+
+    def finish(self, outcome: ToolOutcome | None) -> None:
+        """Let whoever waits go on. For the runner alone."""
+        self.outcome = outcome
+        self._send.close()
+        self.sign_of_life.set()
+        self.done.set()
+
+
+class Calls:
+    """Runs calls. `run` holds the nursery; `start` puts a call into it; `drain` ends it well."""
+
+    def __init__(self, sessions: SessionsActor, catalog: CatalogActor) -> None:
+        self._sessions = sessions
+        self._catalog = catalog
+        self._nursery: trio.Nursery | None = None
+        self._running: dict[Call, None] = {}
+        self._answering = 0
+        self._ended = Published(0)
+        self._closed = False
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Hold the nursery of the calls until it is cancelled."""
+        async with trio.open_nursery() as nursery:
+            self._nursery = nursery
+            task_status.started()
+            await trio.sleep_forever()
+
+    async def start(self, decision: CallTool, active: ActiveSession) -> Call | TooManyCalls:
+        """Start a call in its own task.
+
+        Raises `CallsClosedError` once `drain` was called. Whoever starts it cancels it when nobody waits any more.
+        """
+        if self._closed or self._nursery is None:
+            raise CallsClosedError(_CLOSED)
+        call = Call(decision)
+        handle = await self._sessions.ask(BeginCall(decision.session_id, decision.request_id, call.cancel))
+        if isinstance(handle, TooManyCalls):
+            return handle
+        self._running[call] = None
+        self._nursery.start_soon(self._run, call, handle, active)
+        return call
+
+    def answer(self, send_answer: Callable[[], Awaitable[None]]) -> None:
+        """Run what waits for a call and sends its answer, for when no request does. Raises `CallsClosedError`."""
+        if self._closed or self._nursery is None:
+            raise CallsClosedError(_CLOSED)
+        self._answering += 1
+        self._nursery.start_soon(self._answer, send_answer)
+
+    async def drain(self) -> None:
+        """Take no more calls, and wait until those in flight have ended and are answered. Bound it with a deadline."""
+        self._closed = True
+        while self._running or self._answering:
+            await self._ended.wait_beyond(self._ended.version)
+
+    def running(self) -> tuple[RunningCall, ...]:
+        """The calls in flight, oldest first."""
+        now = trio.current_time()
+        return tuple(
+            RunningCall(call.decision.call.entry.definition.name, call.decision.session_id, now - call.started_at)
+            for call in self._running
+        )
+
+    async def _run(self, call: Call, handle: CallHandle, active: ActiveSession) -> None:
+        outcome: ToolOutcome | None = None
+        revision = self._catalog.tools.value.revision
+        try:
+            with call.scope:
+                outcome = await run_tool(call.decision.call, call)
+                await self._let_client_list(active, revision)
+        finally:
+            if call.scope.cancelled_caught:
+                outcome = None
+            call.finish(outcome)
+            self._running.pop(call, None)
+            self._ended.publish(0)
+        await self._report(EndCall(handle))
+
+    async def _answer(self, send_answer: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await send_answer()
+        except ActorError as error:
+            _log.warning("answer_failed", reason=str(error))
+        finally:
+            self._answering -= 1
+            self._ended.publish(0)
+
+    async def _let_client_list(self, active: ActiveSession, before: int) -> None:
+        """Hold the answer of a call that changed the tool list, until the client has had the chance to fetch it."""
+        revision = self._catalog.tools.value.revision
+        following = active.following
+        if revision == before or not active.has_stream or not following.value.follows:
+            return
+        with trio.move_on_after(LIST_WAIT_SECONDS):
+            seen = following.version
+            while following.value.revision < revision:
+                seen = await following.wait_beyond(seen)
+            await trio.sleep(LIST_SETTLE_SECONDS)
+        if following.value.revision < revision:
+            await self._report(NoteListing(active.session.id, revision, follows=False))
+
+    async def _report(self, message: Message[None]) -> None:
+        try:
+            await self._sessions.tell(message)
+        except ActorError as error:
+            # Nobody waits for this word, and a call must not end the engine because it could not be given.
+            _log.warning("report_failed", message=type(message).__name__, reason=str(error))
+
+
+async def run_tool(call: PreparedCall, progress: ToolCall) -> ToolOutcome:
+    """Run the body of a tool. What it raises becomes an outcome that says so; cancelling goes through."""
+    definition = call.entry.definition
+    try:
+        return await definition.run(call.arguments, progress)
+    except ToolError as error:
+        return outcome_of_error(definition.name, error)
+    except (EngineError, ActorError) as error:
+        return ToolOutcome.error(str(error))
+    except Exception as error:  # noqa: BLE001 - the boundary of a tool: whatever its author got wrong ends here
+        _log.exception("tool_failed", tool=definition.name)
+        return outcome_of_error(definition.name, error)

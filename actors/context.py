@@ -1,0 +1,254 @@
+"""The context actor: sole owner of the live context and the overrides, and the one door through which they change.
+
+You read what you wrote: when a change returns, the tool list already shows it; or the error says why it does not, and
+the previous list stands whole. Each step works on a candidate, which becomes state only when all below have taken it.
+Published: the context with what is active in it. Source: agent-presets, "PresetManager".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from pydantic import ValidationError
+
+from actors import ranks
+from actors.actor import Actor, Message, handles
+from actors.mcp_sync import McpSyncActor, Sync
+from actors.published import Published
+from actors.resolution import (
+    CapabilityEdit,
+    ChangeOverride,
+    Edit,
+    Explain,
+    ExplainAll,
+    Resolution,
+    ResolutionActor,
+    Resolve,
+    Resolved,
+    Settle,
+    ViewPresets,
+)
+from actors.world import Execute, WorldActor
+from engine.commands import RememberContext, SwitchWorld
+from engine.engine import EngineFacts
+from engine.errors import InvalidArgumentError
+from presets.context import ContextSnapshot, FactValue
+from presets.definition import OverrideState
+from presets.explain import Explanation
+from presets.overrides import Overrides
+from presets.surface import coherent
+from presets.view_model import PresetView
+from protocol.tool import ToolDefinition
+
+
+@dataclass(frozen=True, slots=True)
+class ContextView:
+    """The live context, the overrides, and what is active under both."""
+
+    context: ContextSnapshot
+    overrides: Overrides
+    resolution: Resolution
+    change_count: int = 0
+    """How often what is active, or an override, has really changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetContext(Message[ContextView]):
+    """Replace the whole context. Facts of the engine (`world_id`) that are left out stay as they are."""
+
+    context: Mapping[str, FactValue | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PatchContext(Message[ContextView]):
+    """Change some facts; None takes one away."""
+
+    changes: Mapping[str, FactValue | None]
+
+
+@dataclass(frozen=True, slots=True)
+class SetOverride(Message[ContextView]):
+    """Force a preset on or off, or let it follow the context again."""
+
+    name: str
+    state: OverrideState | str
+
+
+@dataclass(frozen=True, slots=True)
+class ResetOverrides(Message[ContextView]):
+    """Let every preset follow the context again."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditCapabilities(Message[ContextView]):
+    """Change which presets and adapters exist, whole or not at all."""
+
+    edit: CapabilityEdit
+
+
+@dataclass(frozen=True, slots=True)
+class FollowEngine(Message[ContextView]):
+    """Take over facts of the engine. Older ones than those already known are ignored."""
+
+    facts: EngineFacts
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainTool(Message[Explanation]):
+    """Why is this tool, by MCP name or tool id, offered or not?"""
+
+    tool: str
+    owners: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainAllTools(Message[tuple[Explanation, ...]]):
+    """Every known tool, with its explanation."""
+
+    owners: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPresets(Message[PresetView]):
+    """Every preset as a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextState:
+    """What the actor owns."""
+
+    view: ContextView
+    definitions: tuple[ToolDefinition, ...] = ()
+    facts_serial: int = -1
+
+
+REMEMBERED = ("surface", "activity", "canvas_visible")
+"""What of the context comes back after a restart."""
+
+
+class ContextActor(Actor[ContextState]):
+    """Owns context and overrides. Asks resolution, sync and world."""
+
+    name: ClassVar[str] = "context"
+    rank: ClassVar[int] = ranks.CONTEXT
+
+    def __init__(
+        self, context: ContextSnapshot, resolution: ResolutionActor, sync: McpSyncActor, world: WorldActor
+    ) -> None:
+        view = ContextView(context, Overrides(), Resolution())
+        super().__init__(ContextState(view))
+        self._resolution = resolution
+        self._sync = sync
+        self._world = world
+        self.view: Published[ContextView] = Published(view)
+
+    @handles(SetContext)
+    async def _set_context(self, message: SetContext) -> ContextView:
+        current = self.state.view.context
+        kept = {"world_id": current.world_id, "selection_kind": current.selection_kind}
+        return await self._move_to(_snapshot({**kept, **message.context}))
+
+    @handles(PatchContext)
+    async def _patch_context(self, message: PatchContext) -> ContextView:
+        facts = self.state.view.context.model_dump()
+        return await self._move_to(_snapshot({**facts, **coherent(message.changes)}))
+
+    @handles(FollowEngine)
+    async def _follow_engine(self, message: FollowEngine) -> ContextView:
+        facts = message.facts
+        if facts.serial <= self.state.facts_serial:
+            return self.state.view
+        current = self.state.view.context
+        context = current.patched({"world_id": facts.world_id, "selection_kind": facts.selection_kind})
+        await self._show(replace(self.state.view, context=context))
+        self.state = replace(self.state, facts_serial=facts.serial)
+        return self.state.view
+
+    @handles(SetOverride)
+    async def _set_override(self, message: SetOverride) -> ContextView:
+        overrides = await self._resolution.ask(ChangeOverride(self.state.view.overrides, message.name, message.state))
+        return await self._show(replace(self.state.view, overrides=overrides))
+
+    @handles(ResetOverrides)
+    async def _reset_overrides(self, message: ResetOverrides) -> ContextView:
+        return await self._show(replace(self.state.view, overrides=self.state.view.overrides.cleared()))
+
+    @handles(EditCapabilities)
+    async def _edit(self, message: EditCapabilities) -> ContextView:
+        view = self.state.view
+        resolved = await self._resolution.ask(Edit(message.edit, view.context, view.overrides))
+        try:
+            await self._sync.ask(Sync(resolved.definitions))
+        except BaseException:
+            await self._resolution.ask(Settle(keep=False))
+            raise
+        await self._resolution.ask(Settle(keep=True))
+        return self._become(view, resolved)
+
+    @handles(ExplainTool)
+    async def _explain(self, message: ExplainTool) -> Explanation:
+        view = self.state.view
+        return await self._resolution.ask(Explain(message.tool, view.context, view.resolution, message.owners))
+
+    @handles(ExplainAllTools)
+    async def _explain_all(self, message: ExplainAllTools) -> tuple[Explanation, ...]:
+        view = self.state.view
+        return await self._resolution.ask(ExplainAll(view.context, view.resolution, message.owners))
+
+    @handles(ReadPresets)
+    async def _read_presets(self, message: ReadPresets) -> PresetView:
+        return await self._resolution.ask(ViewPresets(self.state.view.resolution))
+
+    async def _move_to(self, wanted: ContextSnapshot) -> ContextView:
+        """Go to a context that a user asked for: the engine switches its world along, and remembers the place."""
+        view = self.state.view
+        if wanted == view.context:
+            return view
+        before = view.context
+        if wanted.world_id is None:
+            raise InvalidArgumentError("world_id cannot be taken away: one world is always active")
+        if wanted.world_id != before.world_id:
+            done = await self._world.ask(Execute(SwitchWorld(wanted.world_id)))
+            wanted = wanted.patched({"selection_kind": done.facts.selection_kind})
+            self.state = replace(self.state, facts_serial=done.facts.serial)
+        try:
+            await self._remember(before, wanted)
+            return await self._show(replace(view, context=wanted))
+        except BaseException:
+            await self._remember(wanted, before)
+            if wanted.world_id != before.world_id and before.world_id is not None:
+                await self._world.ask(Execute(SwitchWorld(before.world_id)))
+            raise
+
+    async def _remember(self, before: ContextSnapshot, after: ContextSnapshot) -> None:
+        if any(getattr(before, field) != getattr(after, field) for field in REMEMBERED):
+            await self._world.ask(Execute(RememberContext(after.surface, after.activity, after.canvas_visible)))
+
+    async def _show(self, candidate: ContextView) -> ContextView:
+        """Let the tool list show the candidate, then make it the state. Raises with everything as it was."""
+        resolved = await self._resolution.ask(Resolve(candidate.context, candidate.overrides))
+        if resolved.definitions != self.state.definitions:
+            await self._sync.ask(Sync(resolved.definitions))
+        return self._become(candidate, resolved)
+
+    def _become(self, candidate: ContextView, resolved: Resolved) -> ContextView:
+        old = self.state.view
+        changed = resolved.resolution.signature != old.resolution.signature
+        view = replace(candidate, resolution=resolved.resolution, change_count=old.change_count + changed)
+        self.state = replace(self.state, view=view, definitions=resolved.definitions)
+        if changed or view.context != old.context:
+            self.view.publish(view)
+        return view
+
+
+def _snapshot(facts: Mapping[str, FactValue | None]) -> ContextSnapshot:
+    try:
+        return ContextSnapshot.model_validate(dict(facts))
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(map(str, fault['loc'])) or 'context'}: {fault['msg'].removeprefix('Value error, ')}"
+            for fault in error.errors(include_url=False)
+        )
+        raise InvalidArgumentError(f"the context is not valid: {faults}") from None

@@ -1,0 +1,9 @@
+"""The order of asks: who may ask whom. An actor asks only those below it, so no two can wait for each other."""
+
+CONTEXT = 70
+RESOLUTION = 60
+MCP_SYNC = 50
+CATALOG = 40
+STREAM = 30
+SESSIONS = 20
+WORLD = 10

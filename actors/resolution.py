@@ -1,0 +1,213 @@
+"""The resolution actor: sole owner of the preset registry, the tool adapters and the definitions made from them.
+
+It answers what would be active and never remembers what is: context and overrides come with each message. An edit of
+the registry is kept or taken back by `Settle`, since only the asker learns whether the new tool list could be shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from actors import ranks
+from actors.actor import Actor, Message, handles
+from presets.adapters import ToolAdapter, ToolAdapterRegistry
+from presets.app import App
+from presets.context import ContextSnapshot
+from presets.definition import OverrideState, PresetDefinition
+from presets.explain import Explanation, explain, known_tools
+from presets.overrides import Overrides
+from presets.registry import PresetRegistry, Register, RegistryEdit, Unregister
+from presets.resolution import Resolution, resolve
+from presets.tool_definitions import DefinitionCache, tool_definitions
+from presets.view_model import PresetView, preset_view
+from protocol.tool import ToolDefinition
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What is active, and the tools that offers."""
+
+    resolution: Resolution
+    definitions: tuple[ToolDefinition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve(Message[Resolved]):
+    """What would be active in this context under these overrides?"""
+
+    context: ContextSnapshot
+    overrides: Overrides
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeOverride(Message[Overrides]):
+    """These overrides with one changed; the same object when that changes nothing. Refuses unknown presets."""
+
+    overrides: Overrides
+    name: str
+    state: OverrideState | str
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityEdit:
+    """A change of what exists: first what goes, then what comes, adapters before the presets that need them."""
+
+    remove_presets: tuple[str, ...] = ()
+    remove_adapters: tuple[str, ...] = ()
+    add_adapters: tuple[ToolAdapter, ...] = ()
+    add_presets: tuple[PresetDefinition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edit(Message[Resolved]):
+    """Make the change, whole or not at all, and say what is then active. `Settle` must follow."""
+
+    edit: CapabilityEdit
+    context: ContextSnapshot
+    overrides: Overrides
+
+
+@dataclass(frozen=True, slots=True)
+class Settle(Message[None]):
+    """Keep the last `Edit`, or take it back."""
+
+    keep: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Explain(Message[Explanation]):
+    """Why is this tool offered, or not? `owners` are the owners of all tools in the MCP registry, by name."""
+
+    tool: str
+    context: ContextSnapshot
+    resolution: Resolution
+    owners: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainAll(Message[tuple[Explanation, ...]]):
+    """Every known tool with its explanation, sorted by name."""
+
+    context: ContextSnapshot
+    resolution: Resolution
+    owners: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewPresets(Message[PresetView]):
+    """Every preset as a row."""
+
+    resolution: Resolution
+
+
+@dataclass(slots=True)
+class Capabilities:
+    """What exists. Each of its parts is whole or not at all by itself; `pending` takes the last edit back."""
+
+    presets: PresetRegistry = field(default_factory=PresetRegistry)
+    adapters: ToolAdapterRegistry = field(default_factory=ToolAdapterRegistry)
+    made: DefinitionCache = field(default_factory=DefinitionCache)
+    pending_presets: tuple[RegistryEdit, ...] = ()
+    pending_adapters: CapabilityEdit = field(default_factory=CapabilityEdit)
+    removed_adapters: tuple[ToolAdapter, ...] = ()
+
+
+class ResolutionActor(Actor[Capabilities]):
+    """Owns what exists. Asks nobody."""
+
+    name: ClassVar[str] = "resolution"
+    rank: ClassVar[int] = ranks.RESOLUTION
+
+    def __init__(self, app: App) -> None:
+        super().__init__(Capabilities())
+        self._app = app
+
+    @handles(Resolve)
+    async def _resolve(self, message: Resolve) -> Resolved:
+        return self._resolved(message.context, message.overrides)
+
+    @handles(ChangeOverride)
+    async def _change_override(self, message: ChangeOverride) -> Overrides:
+        return message.overrides.with_state(message.name, message.state, self.state.presets)
+
+    @handles(Edit)
+    async def _edit(self, message: Edit) -> Resolved:
+        self._apply(message.edit)
+        try:
+            return self._resolved(message.context, message.overrides)
+        except BaseException:
+            self._take_back()
+            raise
+
+    @handles(Settle)
+    async def _settle(self, message: Settle) -> None:
+        if message.keep:
+            self._forget_pending()
+        else:
+            self._take_back()
+
+    @handles(Explain)
+    async def _explain(self, message: Explain) -> Explanation:
+        return explain(
+            message.tool,
+            registry=self.state.presets,
+            adapters=self.state.adapters,
+            context=message.context,
+            overrides=message.resolution.overrides,
+            resolution=message.resolution,
+            owners=message.owners,
+        )
+
+    @handles(ExplainAll)
+    async def _explain_all(self, message: ExplainAll) -> tuple[Explanation, ...]:
+        return known_tools(
+            registry=self.state.presets,
+            adapters=self.state.adapters,
+            context=message.context,
+            overrides=message.resolution.overrides,
+            resolution=message.resolution,
+            owners=message.owners,
+        )
+
+    @handles(ViewPresets)
+    async def _view_presets(self, message: ViewPresets) -> PresetView:
+        return preset_view(self.state.presets, message.resolution)
+
+    def _resolved(self, context: ContextSnapshot, overrides: Overrides) -> Resolved:
+        state = self.state
+        resolution = resolve(state.presets, context, overrides)
+        return Resolved(resolution, tool_definitions(resolution, state.adapters, self._app, state.made))
+
+    def _apply(self, edit: CapabilityEdit) -> None:
+        state = self.state
+        edits = (*map(Unregister, edit.remove_presets), *map(Register, edit.add_presets))
+        state.pending_presets = state.presets.edit(edits)
+        removed: list[ToolAdapter] = []
+        added: list[ToolAdapter] = []
+        try:
+            for tool_id in edit.remove_adapters:
+                removed.append(state.adapters.unregister(tool_id))
+            for adapter in edit.add_adapters:
+                state.adapters.register(adapter)
+                added.append(adapter)
+        finally:
+            state.removed_adapters = tuple(removed)
+            state.pending_adapters = CapabilityEdit(add_adapters=tuple(added))
+            if len(removed) + len(added) < len(edit.remove_adapters) + len(edit.add_adapters):
+                self._take_back()
+
+    def _take_back(self) -> None:
+        state = self.state
+        for adapter in reversed(state.pending_adapters.add_adapters):
+            state.adapters.unregister(adapter.id)
+        for adapter in reversed(state.removed_adapters):
+            state.adapters.register(adapter)
+        state.presets.edit(state.pending_presets)
+        self._forget_pending()
+
+    def _forget_pending(self) -> None:
+        self.state.pending_presets = ()
+        self.state.pending_adapters = CapabilityEdit()
+        self.state.removed_adapters = ()

@@ -1,0 +1,460 @@
+"""The sessions actor: sole owner of the MCP sessions, their open streams, their calls in flight, and the counters.
+
+A session that ends (deleted, expired, evicted) takes its stream and its calls along. Streams are outboxes: this actor
+writes into them and never waits for their readers. Source: remote-mcp, "Sessions" and "Production Hardening".
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import structlog
+
+from actors import ranks
+from actors.actor import Actor, Message, handles
+from actors.outbox import Outbox
+from actors.published import Published
+from protocol.call_table import CallHandle, CallTable, TooManyCalls
+from protocol.jsonrpc import RequestId
+from protocol.limits import DEFAULT_LIMITS, Limits
+from protocol.notifications import TOOLS_LIST_CHANGED
+from protocol.session import SESSION_TTL_SECONDS, Session, SessionTable, SessionTableFullError
+from protocol.sse import encode_message
+
+_log = structlog.stdlib.get_logger("mcp")
+
+
+@dataclass(frozen=True, slots=True)
+class ListFollowing:
+    """How a client keeps up with the tool list: the revision it listed last, and whether it follows announcements.
+
+    `follows` is False once it has let an announcement pass without listing again; nobody waits for it after that.
+    """
+
+    revision: int = -1
+    follows: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveSession:
+    """A session in which an activity has begun. `following` is published by the sessions actor."""
+
+    session: Session
+    following: Published[ListFollowing]
+    has_stream: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One session as `/status` shows it."""
+
+    session: Session
+    has_stream: bool
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointCounters:
+    """What came in and went out since the start. Times are epoch seconds."""
+
+    post_count: int
+    initialize_count: int
+    tools_list_count: int
+    tools_call_count: int
+    list_changed_count: int
+    last_list_changed_at: float | None
+    last_method: str | None
+    last_error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsStatus:
+    """The sessions and the counters."""
+
+    sessions: tuple[SessionRow, ...]
+    counters: EndpointCounters
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession(Message[Session]):
+    """Open a session for a client that has sent `initialize`. Raises `SessionTableFullError`."""
+
+    protocol_version: str
+    client_name: str | None
+    client_version: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenStreamSession(Message[Session]):
+    """Open a session for a stream that may send `initialize` later, or never. Raises `SessionTableFullError`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Negotiate(Message[Session | None]):
+    """Note what `initialize` agreed on in a session that a stream opened. None when the session is gone."""
+
+    session_id: str
+    protocol_version: str
+    client_name: str | None
+    client_version: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MarkInitialized(Message[None]):
+    """The client has sent `notifications/initialized`."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Begin(Message[ActiveSession | None]):
+    """A request of that session begins; None for an unknown one. Sessions that are too old are pruned first."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class End(Message[None]):
+    """A request of that session has ended."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteSession(Message[bool]):
+    """End a session with its stream and its calls. False for an unknown one."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenStream(Message[Outbox | None]):
+    """Open the stream of a session; None for an unknown one. A newer stream replaces the older, which ends.
+
+    The frames given come first, then the announcement that the list may have changed.
+    """
+
+    session_id: str
+    first: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CloseStream(Message[None]):
+    """That stream of the session has ended. An older one that was replaced is ignored."""
+
+    session_id: str
+    outbox: Outbox
+
+
+@dataclass(frozen=True, slots=True)
+class CloseStreams(Message[None]):
+    """End every stream, cleanly: what is queued is still written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Push(Message[bool]):
+    """Queue a frame for the stream of a session. False when it has none, or none that keeps up."""
+
+    session_id: str
+    frame: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Announce(Message[None]):
+    """Tell every stream that the tool list has changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteListing(Message[None]):
+    """The client was told the list of that revision; or (`follows` False) it did not ask for it in time."""
+
+    session_id: str
+    revision: int
+    follows: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class BeginCall(Message[CallHandle | TooManyCalls]):
+    """A tool call begins; `cancel` ends it early and may be called from any task."""
+
+    session_id: str
+    request_id: RequestId
+    cancel: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class EndCall(Message[None]):
+    """That call has ended."""
+
+    handle: CallHandle
+
+
+@dataclass(frozen=True, slots=True)
+class CancelCall(Message[bool]):
+    """Cancel the call that this request id means. False when there is none (it has ended already)."""
+
+    session_id: str
+    request_id: RequestId
+
+
+@dataclass(frozen=True, slots=True)
+class Count(Message[None]):
+    """A POST came in: its methods, and the text of the error it was answered with, if it was."""
+
+    methods: tuple[str, ...]
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoteError(Message[None]):
+    """A request was refused before it was handled; it counts as nothing but the last error."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSessions(Message[SessionsStatus]):
+    """The sessions and the counters now."""
+
+
+@dataclass(slots=True)
+class _Attachment:
+    """What hangs on one session beside its record."""
+
+    following: Published[ListFollowing] = field(default_factory=lambda: Published(ListFollowing()))
+    outbox: Outbox | None = None
+
+
+@dataclass(slots=True)
+class SessionBook:
+    """What the actor owns. Each step changes it only after everything that can fail."""
+
+    table: SessionTable
+    calls: CallTable
+    attachments: dict[str, _Attachment] = field(default_factory=dict[str, _Attachment])
+    cancels: dict[int, Callable[[], None]] = field(default_factory=dict[int, Callable[[], None]])
+    methods: Counter[str] = field(default_factory=Counter[str])
+    post_count: int = 0
+    list_changed_count: int = 0
+    last_list_changed_at: float | None = None
+    last_method: str | None = None
+    last_error: str | None = None
+
+
+class SessionsActor(Actor[SessionBook]):
+    """Owns the sessions. Asks nobody."""
+
+    name: ClassVar[str] = "sessions"
+    rank: ClassVar[int] = ranks.SESSIONS
+    domain_errors = (*Actor.domain_errors, SessionTableFullError)
+
+    def __init__(
+        self,
+        *,
+        ttl_seconds: float = SESSION_TTL_SECONDS,
+        limits: Limits = DEFAULT_LIMITS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(SessionBook(SessionTable(ttl_seconds=ttl_seconds, limit=limits.sessions), CallTable(limits)))
+        self._clock = clock
+        self._limits = limits
+        self._announcement = encode_message(TOOLS_LIST_CHANGED)
+
+    @handles(OpenSession)
+    async def _open(self, message: OpenSession) -> Session:
+        self._prune()
+        opened = self.state.table.open(
+            self._clock(), message.protocol_version, message.client_name, message.client_version
+        )
+        return self._attach(opened.session, opened.evicted)
+
+    @handles(OpenStreamSession)
+    async def _open_for_stream(self, message: OpenStreamSession) -> Session:
+        self._prune()
+        opened = self.state.table.open_stream(self._clock())
+        return self._attach(opened.session, opened.evicted)
+
+    @handles(Negotiate)
+    async def _negotiate(self, message: Negotiate) -> Session | None:
+        if self.state.table.get(message.session_id) is None:
+            return None
+        return self.state.table.negotiate(
+            message.session_id, message.protocol_version, message.client_name, message.client_version
+        )
+
+    @handles(MarkInitialized)
+    async def _mark_initialized(self, message: MarkInitialized) -> None:
+        self.state.table.mark_initialized(message.session_id)
+
+    @handles(Begin)
+    async def _begin(self, message: Begin) -> ActiveSession | None:
+        self._prune()
+        session = self.state.table.begin(message.session_id, self._clock())
+        if session is None:
+            return None
+        attachment = self.state.attachments[session.id]
+        return ActiveSession(session, attachment.following, _is_open(attachment.outbox))
+
+    @handles(End)
+    async def _end(self, message: End) -> None:
+        self.state.table.end(message.session_id, self._clock())
+
+    @handles(DeleteSession)
+    async def _delete(self, message: DeleteSession) -> bool:
+        session = self.state.table.delete(message.session_id)
+        if session is None:
+            return False
+        self._detach(session)
+        return True
+
+    @handles(OpenStream)
+    async def _open_stream(self, message: OpenStream) -> Outbox | None:
+        self._prune()
+        attachment = self.state.attachments.get(message.session_id)
+        if attachment is None:
+            return None
+        outbox = Outbox(self._announcement, self._limits.outbox_frames)
+        if attachment.outbox is not None:
+            attachment.outbox.close()
+        else:
+            self.state.table.begin(message.session_id, self._clock())
+        attachment.outbox = outbox
+        for frame in message.first:
+            outbox.put(frame)
+        self._announce_to(outbox)
+        return outbox
+
+    @handles(CloseStream)
+    async def _close_stream(self, message: CloseStream) -> None:
+        message.outbox.close()
+        attachment = self.state.attachments.get(message.session_id)
+        if attachment is not None and attachment.outbox is message.outbox:
+            attachment.outbox = None
+            self.state.table.end(message.session_id, self._clock())
+
+    @handles(CloseStreams)
+    async def _close_streams(self, message: CloseStreams) -> None:
+        for attachment in self.state.attachments.values():
+            if attachment.outbox is not None:
+                attachment.outbox.close()
+
+    @handles(Push)
+    async def _push(self, message: Push) -> bool:
+        attachment = self.state.attachments.get(message.session_id)
+        if attachment is None or attachment.outbox is None:
+            return False
+        if attachment.outbox.put(message.frame):
+            return True
+        _log.warning("stream_overflow", session=message.session_id, frames=self._limits.outbox_frames)
+        return False
+
+    @handles(Announce)
+    async def _announce(self, message: Announce) -> None:
+        for attachment in self.state.attachments.values():
+            if attachment.outbox is not None:
+                self._announce_to(attachment.outbox)
+
+    @handles(NoteListing)
+    async def _note_listing(self, message: NoteListing) -> None:
+        attachment = self.state.attachments.get(message.session_id)
+        if attachment is None:
+            return
+        seen = attachment.following.value
+        if message.follows:
+            attachment.following.publish(ListFollowing(max(seen.revision, message.revision)))
+        elif seen.revision < message.revision:
+            attachment.following.publish(ListFollowing(seen.revision, follows=False))
+
+    @handles(BeginCall)
+    async def _begin_call(self, message: BeginCall) -> CallHandle | TooManyCalls:
+        handle = self.state.calls.begin(message.session_id, message.request_id)
+        if isinstance(handle, CallHandle):
+            self.state.cancels[handle.serial] = message.cancel
+        return handle
+
+    @handles(EndCall)
+    async def _end_call(self, message: EndCall) -> None:
+        self.state.cancels.pop(message.handle.serial, None)
+        self.state.calls.end(message.handle)
+
+    @handles(CancelCall)
+    async def _cancel_call(self, message: CancelCall) -> bool:
+        handle = self.state.calls.find(message.session_id, message.request_id)
+        if handle is None:
+            return False
+        self.state.cancels[handle.serial]()
+        return True
+
+    @handles(Count)
+    async def _count(self, message: Count) -> None:
+        book = self.state
+        book.post_count += 1
+        book.methods.update(message.methods)
+        if message.methods:
+            book.last_method = message.methods[-1]
+        book.last_error = message.error
+
+    @handles(NoteError)
+    async def _note_error(self, message: NoteError) -> None:
+        self.state.last_error = message.error
+
+    @handles(ReadSessions)
+    async def _read(self, message: ReadSessions) -> SessionsStatus:
+        book = self.state
+        rows = tuple(
+            SessionRow(
+                session,
+                _is_open(book.attachments[session.id].outbox),
+                len(book.calls.of_session(session.id)),
+            )
+            for session in book.table
+        )
+        counters = EndpointCounters(
+            post_count=book.post_count,
+            initialize_count=book.methods["initialize"],
+            tools_list_count=book.methods["tools/list"],
+            tools_call_count=book.methods["tools/call"],
+            list_changed_count=book.list_changed_count,
+            last_list_changed_at=book.last_list_changed_at,
+            last_method=book.last_method,
+            last_error=book.last_error,
+        )
+        return SessionsStatus(rows, counters)
+
+    async def release(self) -> None:
+        """End every stream; nobody would write into them any more."""
+        for attachment in self.state.attachments.values():
+            if attachment.outbox is not None:
+                attachment.outbox.close()
+
+    def _attach(self, session: Session, evicted: Session | None) -> Session:
+        if evicted is not None:
+            _log.warning("session_evicted", session=evicted.id)
+            self._detach(evicted)
+        self.state.attachments[session.id] = _Attachment()
+        return session
+
+    def _detach(self, session: Session) -> None:
+        attachment = self.state.attachments.pop(session.id)
+        if attachment.outbox is not None:
+            attachment.outbox.close()
+        for handle in self.state.calls.of_session(session.id):
+            self.state.cancels[handle.serial]()
+
+    def _prune(self) -> None:
+        for session in self.state.table.prune(self._clock()):
+            _log.info("session_expired", session=session.id)
+            self._detach(session)
+
+    def _announce_to(self, outbox: Outbox) -> None:
+        if outbox.announce():
+            self.state.list_changed_count += 1
+            self.state.last_list_changed_at = self._clock()
+
+
+def _is_open(outbox: Outbox | None) -> bool:
+    return outbox is not None and outbox.is_open

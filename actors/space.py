@@ -1,0 +1,132 @@
+"""The running engine: which actors there are, how they are wired, in which order they start and end.
+
+Owns the composition alone. The web server is not part of it: it is given a `Space` and may crash without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+import trio
+
+from actors.app import RunningApp
+from actors.calls import Calls
+from actors.catalog import CatalogActor
+from actors.context import ContextActor, EditCapabilities, FollowEngine
+from actors.errors import ActorStoppedError
+from actors.mcp_sync import McpSyncActor
+from actors.resolution import CapabilityEdit, ResolutionActor
+from actors.sessions import Announce, CloseStreams, SessionsActor
+from actors.stream import StreamActor
+from actors.supervisor import Supervisor
+from actors.world import CommitStore, WorldActor
+from engine.engine import Engine
+from presets.adapters import MCP_NAME_PREFIX
+from presets.builtins import drawing, general
+from presets.context import ContextSnapshot
+from protocol.limits import DEFAULT_LIMITS, Limits
+from protocol.session import SESSION_TTL_SECONDS
+from protocol.tool_registry import ToolRegistry
+
+_log = structlog.stdlib.get_logger("space")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpaceOptions:
+    """What a running engine can be told."""
+
+    workspace: Path
+    session_ttl_seconds: float = SESSION_TTL_SECONDS
+    limits: Limits = DEFAULT_LIMITS
+
+
+def built_in_capabilities() -> CapabilityEdit:
+    """The presets and adapters that Space brings along, in their order."""
+    groups = (drawing, general)
+    return CapabilityEdit(
+        add_adapters=tuple(adapter for group in groups for adapter in group.adapters()),
+        add_presets=tuple(preset for group in groups for preset in group.presets()),
+    )
+
+
+class Space:
+    """One running engine. `run` starts it; when that has reported, every public part answers."""
+
+    def __init__(self, engine: Engine, store: CommitStore, options: SpaceOptions) -> None:
+        self.options = options
+        self.app = RunningApp(options.workspace)
+        self.world = WorldActor(engine, store)
+        self.sessions = SessionsActor(ttl_seconds=options.session_ttl_seconds, limits=options.limits)
+        self.stream = StreamActor(self.sessions)
+        self.catalog = CatalogActor(ToolRegistry(MCP_NAME_PREFIX))
+        self.mcp_sync = McpSyncActor(self.catalog)
+        self.resolution = ResolutionActor(self.app)
+        settings, facts = engine.settings, engine.facts()
+        context = ContextSnapshot(
+            surface=settings.surface,
+            activity=settings.activity,
+            canvas_visible=settings.canvas_visible,
+            world_id=facts.world_id,
+            selection_kind=facts.selection_kind,
+        )
+        self.context = ContextActor(context, self.resolution, self.mcp_sync, self.world)
+        self.calls = Calls(self.sessions, self.catalog)
+        self.app.connect(self)
+        self.supervisor = Supervisor(
+            [self.context, self.resolution, self.mcp_sync, self.catalog, self.stream, self.sessions, self.world]
+        )
+
+    async def run(
+        self,
+        capabilities: Sequence[CapabilityEdit] | None = None,
+        *,
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        """Start every actor, register the capabilities (the built-in ones unless told otherwise), and run until `stop`.
+
+        An error of the start, or a crash of an actor, ends the engine and is raised here.
+        """
+        edits = (built_in_capabilities(),) if capabilities is None else capabilities
+        async with trio.open_nursery() as nursery:
+            await nursery.start(self.supervisor.run)
+            await nursery.start(self.calls.run)
+            for edit in edits:
+                await self.context.ask(EditCapabilities(edit))
+            await self.context.ask(FollowEngine(self.world.facts.value))
+            nursery.start_soon(self._announce_changes)
+            task_status.started()
+            await self.wait_ended()
+            nursery.cancel_scope.cancel()
+
+    async def drain(self, seconds: float) -> bool:
+        """Take no more calls, let those in flight end within that time, then end every stream. True when all ended."""
+        with trio.move_on_after(seconds) as scope:
+            await self.calls.drain()
+        await self.sessions.ask(CloseStreams())
+        return not scope.cancelled_caught
+
+    async def wait_ended(self) -> None:
+        """Wait until every actor has ended."""
+        await self.world.wait_finished()
+
+    def stop(self) -> None:
+        """Begin the ordered end of the actors, from the top down. Returns at once."""
+        self.supervisor.stop()
+
+    async def _announce_changes(self) -> None:
+        """Tell open streams of every change of the list; changes that come close together become one."""
+        changes = self.catalog.tools.subscribe()
+        revision = self.catalog.tools.value.revision
+        while True:
+            tools = await changes.next()
+            if tools.revision == revision:
+                continue
+            revision = tools.revision
+            try:
+                await self.sessions.tell(Announce())
+            except ActorStoppedError:
+                return
+            _log.info("list_changed", revision=revision, tools=len(tools))

@@ -1,0 +1,161 @@
+"""The world actor: sole owner of the engine and its store; the engine's main thread.
+
+A command is answered once it is durable. Rendering never happens here: `TakeSnapshot` gives a frozen drawing to render
+elsewhere. When the store refuses a commit, the engine is taken back and the asker hears why. Mailbox: the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Generic, Protocol, TypeVar
+
+import trio
+
+from actors import ranks
+from actors.actor import Actor, Message, handles
+from actors.published import Published
+from engine.drawing import DrawingSnapshot, snapshot
+from engine.engine import Engine, EngineCommand, EngineExecuted, EngineFacts, WorldInfo
+from engine.errors import EngineError
+from engine.settings import Settings
+from engine.stored import Commit
+from engine.world import Command, HistoryMove
+
+ResultT = TypeVar("ResultT")
+
+
+class CommitStore(Protocol):
+    """Where commits become durable. Both methods block and are called from one thread at a time."""
+
+    def write(self, commit: Commit) -> None:
+        """Write all of it or nothing. Raises `EngineError` when it cannot."""
+        ...
+
+    def close(self) -> None:
+        """Give the file back. Called once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WorldDone(Generic[ResultT]):
+    """The result of a command, and the facts of the engine after it."""
+
+    result: ResultT
+    revision: int
+    changed: bool
+    facts: EngineFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Execute(Message[WorldDone[ResultT]], Generic[ResultT]):
+    """Run one command, whole or not at all."""
+
+    command: Command[ResultT] | EngineCommand[ResultT]
+
+
+@dataclass(frozen=True, slots=True)
+class Undo(Message[WorldDone[HistoryMove]]):
+    """Take back the last step of the active world."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redo(Message[WorldDone[HistoryMove]]):
+    """Do again the step that was undone last."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorldSnapshot:
+    """The active world as it is, for whoever renders it."""
+
+    drawing: DrawingSnapshot
+    world: WorldInfo
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class TakeSnapshot(Message[WorldSnapshot]):
+    """Give the active world as a frozen value. Taken once for each revision."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorldStatus:
+    """The engine at a glance."""
+
+    active_world: WorldInfo
+    worlds: tuple[WorldInfo, ...]
+    undo_count: int
+    redo_count: int
+    theme: str
+
+
+class WorldActor(Actor[Engine]):
+    """Owns the engine (which is whole or not at all by itself) and the store. Closes the store when it ends."""
+
+    name: ClassVar[str] = "world"
+    rank: ClassVar[int] = ranks.WORLD
+
+    def __init__(self, engine: Engine, store: CommitStore) -> None:
+        super().__init__(engine)
+        self._store = store
+        self._last_snapshot: WorldSnapshot | None = None
+        self.facts: Published[EngineFacts] = Published(engine.facts())
+        self.status: Published[WorldStatus] = Published(self._status())
+
+    @handles(Execute)
+    async def _execute(self, message: Execute[object]) -> WorldDone[object]:
+        return await self._do(lambda: self.state.execute(message.command))
+
+    @handles(Undo)
+    async def _undo(self, message: Undo) -> WorldDone[HistoryMove]:
+        return await self._do(self.state.undo)
+
+    @handles(Redo)
+    async def _redo(self, message: Redo) -> WorldDone[HistoryMove]:
+        return await self._do(self.state.redo)
+
+    @handles(TakeSnapshot)
+    async def _take_snapshot(self, message: TakeSnapshot) -> WorldSnapshot:
+        engine = self.state
+        world, settings = self._active_world(), engine.settings
+        last = self._last_snapshot
+        if last is None or (last.world.id, last.world.revision) != (world.id, world.revision):
+            drawing = snapshot(engine.active_world.read())
+        else:
+            drawing = last.drawing
+        self._last_snapshot = WorldSnapshot(drawing, world, settings)
+        return self._last_snapshot
+
+    async def release(self) -> None:
+        """Close the store; every acknowledged change is in it already."""
+        self._store.close()
+
+    async def _do(self, step: Callable[[], EngineExecuted[ResultT]]) -> WorldDone[ResultT]:
+        executed = step()
+        if executed.changed:
+            await self._write(executed)
+            self.facts.publish(self.state.facts())
+            self.status.publish(self._status())
+        return WorldDone(executed.result, executed.revision, executed.changed, self.facts.value)
+
+    async def _write(self, executed: EngineExecuted[ResultT]) -> None:
+        try:
+            # Shielded: a commit that is half under way must not leave memory and disk apart.
+            with trio.CancelScope(shield=True):
+                await trio.to_thread.run_sync(self._store.write, executed.commit)
+        except BaseException:
+            self.state.revert(executed)
+            raise
+
+    def _active_world(self) -> WorldInfo:
+        return next(world for world in self.state.worlds() if world.active)
+
+    def _status(self) -> WorldStatus:
+        world = self.state.active_world
+        return WorldStatus(
+            active_world=self._active_world(),
+            worlds=self.state.worlds(),
+            undo_count=world.undo_count,
+            redo_count=world.redo_count,
+            theme=self.state.settings.theme,
+        )

@@ -1,0 +1,61 @@
+"""The `space` command: puts its commands together, and is the boundary at which an expected failure becomes words.
+
+What is not expected keeps its traceback: it is a bug, and hiding it would not help.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from cli import call, context, export, opencode, presets, serve, status, tools
+from cli.console import note
+from cli.failure import CommandFailedError
+
+
+def command_line() -> typer.Typer:
+    """The command with all its subcommands. Help and usage errors have frames only where a person reads them."""
+    markup = "rich" if sys.stdout.isatty() and sys.stderr.isatty() else None
+    app = typer.Typer(
+        name="space",
+        help="Space: a headless engine that AI agents work in.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=markup,
+        pretty_exceptions_enable=False,
+    )
+    facts = typer.Typer(help="Read or change what the user is doing.", no_args_is_help=True, rich_markup_mode=markup)
+    facts.command("get")(context.get)
+    facts.command("set")(context.change)
+    app.command("serve")(serve.serve)
+    app.command("status")(status.status)
+    app.add_typer(facts, name="context")
+    app.command("presets")(presets.presets)
+    app.command("preset")(presets.preset)
+    app.command("tools")(tools.tools)
+    app.command("explain")(tools.explain)
+    app.command("call")(call.call)
+    app.command("export")(export.export)
+    app.command("opencode")(opencode.opencode)
+    return app
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code (`cli.failure` lists them)."""
+    try:
+        command_line()(args=list(arguments), prog_name="space")
+    except CommandFailedError as failure:
+        note(f"space: {failure.message}")
+        if failure.hint is not None:
+            note(failure.hint)
+        return failure.exit_code
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    return 0
+
+
+def main() -> None:
+    """The entry point."""
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,73 @@
+"""The options that the client commands share, and the engine that they name.
+
+Owns how `--url` and `--token` are read; the failures behind them are those of `cli.client`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from cli.client import EngineClient
+from cli.console import print_json
+from cli.failure import CommandFailedError
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 7787
+"""Below the ephemeral range, so that a restarted engine finds its port free (`spec/opencode.md`, item 16)."""
+
+DEFAULT_URL = f"http://{DEFAULT_HOST}:{DEFAULT_PORT}"
+MCP_PATH = "/mcp"
+
+
+def engine_url(text: str) -> str:
+    """The root of an engine, from what a person has at hand: with or without `/mcp` and slashes at the end.
+
+    Raises `typer.BadParameter` for what is no http URL.
+    """
+    url = text.strip().rstrip("/").removesuffix(MCP_PATH).rstrip("/")
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        valid = False
+    if not valid or any(not c.isprintable() or c == " " for c in url):
+        raise typer.BadParameter(f"{text!r} is no URL of an engine; it looks like {DEFAULT_URL}")
+    return url
+
+
+def bearer_token(text: str | None) -> str | None:
+    """A token as a header can carry it; an empty one is none. Raises `typer.BadParameter`."""
+    if not text:
+        return None
+    if any(not c.isprintable() or c.isspace() for c in text):
+        raise typer.BadParameter("a token holds no spaces and no control characters")
+    return text
+
+
+UrlOption = Annotated[
+    str, typer.Option("--url", envvar="SPACE_URL", callback=engine_url, help="Where the engine listens.")
+]
+TokenOption = Annotated[
+    str | None,
+    typer.Option(
+        "--token", envvar="SPACE_TOKEN", callback=bearer_token, show_default=False, help="The engine's token, if any."
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+@contextmanager
+def engine_at(url: str, token: str | None, *, as_json: bool = False) -> Generator[EngineClient]:
+    """The engine there. A failure inside is printed as JSON too where JSON was asked for; it goes on to `main`."""
+    with EngineClient(url, token) as engine:
+        try:
+            yield engine
+        except CommandFailedError as failure:
+            if as_json:
+                print_json(failure.to_json())
+            raise

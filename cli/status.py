@@ -1,0 +1,91 @@
+"""`space status`: the engine at a glance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cli.answers import Status
+from cli.console import Cell, print_facts, print_json, print_table
+from cli.options import DEFAULT_URL, JsonOption, TokenOption, UrlOption, engine_at
+
+_MILLISECONDS = 1000.0
+
+
+def status(url: UrlOption = DEFAULT_URL, token: TokenOption = None, as_json: JsonOption = False) -> None:
+    """Show the engine, its context, worlds, clients and actors."""
+    with engine_at(url, token, as_json=as_json) as engine:
+        answer = engine.ask(Status, "GET", "/status")
+    if as_json:
+        print_json(answer.raw)
+        return
+    _print_engine(answer.value)
+    print_facts("Context", list(answer.value.context.items()))
+    print_facts("MCP", [(name.replace("_", " "), _cell(value)) for name, value in answer.value.mcp.items()])
+    _print_sessions(answer.value)
+    _print_actors(answer.value)
+
+
+def _print_engine(status: Status) -> None:
+    engine, world = status.engine, status.world
+    others = ", ".join(other.name for other in world.worlds if other.id != world.active.id)
+    print_facts(
+        "Engine",
+        [
+            ("version", engine.version),
+            ("url", engine.url),
+            ("pid", engine.pid),
+            ("uptime", _duration(engine.uptime_seconds)),
+            ("data", engine.data),
+            ("workspace", engine.workspace),
+            ("world", f"{world.active.name} ({world.active.id})"),
+            ("other worlds", others),
+            ("undo, redo", f"{world.undo_count}, {world.redo_count}"),
+            ("theme", world.theme),
+        ],
+    )
+
+
+def _print_sessions(status: Status) -> None:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            session.id,
+            " ".join(filter(None, (session.client_name, session.client_version))),
+            session.protocol_version,
+            _cell(session.last_seen),
+            _cell(session.stream),
+            session.calls,
+        )
+        for session in status.sessions
+    ]
+    if rows:
+        print_table("MCP sessions", ("id", "client", "protocol", "last seen", "stream", "calls"), rows)
+
+
+def _print_actors(status: Status) -> None:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            actor.name,
+            f"{actor.depth}/{actor.capacity}",
+            actor.handled,
+            actor.refused,
+            actor.failed,
+            actor.withdrawn,
+            actor.seconds_per_message * _MILLISECONDS,
+            actor.longest_seconds * _MILLISECONDS,
+        )
+        for actor in status.actors
+    ]
+    columns = ("actor", "waiting", "handled", "refused", "failed", "withdrawn", "ms per message", "longest ms")
+    print_table("Actors", columns, rows)
+
+
+def _cell(value: Any) -> Cell:
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = [(days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")]
+    return " ".join(f"{count} {unit}" for count, unit in parts if count) or "0 s"

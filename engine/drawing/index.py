@@ -1,0 +1,138 @@
+"""What a drawing is asked all the time, kept ready: the order of painting, the bounds and the counts of each layer.
+
+Owns derived data only; follows the table change by change, so that neither inserting nor inspecting looks at every
+object. Taking a change back leaves the index as it was.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from engine.drawing.extents import bounds_of
+from engine.drawing.geometry import Bounds, union_of
+from engine.drawing.records import DrawingObject, Layer
+from engine.records import Record
+
+
+class LayerContent:
+    """The objects of one layer: ids in order of painting, bounds by id, counts by kind. Changed by the index alone."""
+
+    def __init__(self) -> None:
+        self._keys: list[tuple[int, str]] = []
+        self._bounds: dict[str, Bounds] = {}
+        self._kinds: Counter[str] = Counter()
+        self._around: Bounds | None = None
+        self._around_is_known = True
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def ids(self) -> Iterator[str]:
+        """The ids from bottom to top."""
+        return (object_id for _, object_id in self._keys)
+
+    @property
+    def top_order(self) -> int:
+        """The order of the topmost object; 0 where there is none."""
+        return self._keys[-1][0] if self._keys else 0
+
+    @property
+    def bounds(self) -> Mapping[str, Bounds]:
+        """The true bounds of each object, by id, in no promised order."""
+        return self._bounds
+
+    @property
+    def kinds(self) -> Mapping[str, int]:
+        """How many objects there are of each kind that occurs."""
+        return self._kinds
+
+    @property
+    def around(self) -> Bounds | None:
+        """The box around all objects; None where there is none."""
+        if not self._around_is_known:
+            self._around = union_of(self._bounds.values())
+            self._around_is_known = True
+        return self._around
+
+    def add(self, item: DrawingObject) -> None:
+        """Follow an object that came."""
+        key = (item.order, item.id)
+        if self._keys and key < self._keys[-1]:
+            insort(self._keys, key)
+        else:
+            self._keys.append(key)
+        self._kinds[item.kind] += 1
+        self._set_bounds(item.id, bounds_of(item))
+
+    def discard(self, item: DrawingObject) -> None:
+        """Follow an object that went."""
+        key = (item.order, item.id)
+        if self._keys[-1] == key:
+            self._keys.pop()
+        else:
+            del self._keys[bisect_left(self._keys, key)]
+        self._kinds[item.kind] -= 1
+        if not self._kinds[item.kind]:
+            del self._kinds[item.kind]
+        self._drop_bounds(item.id)
+
+    def move(self, item: DrawingObject) -> None:
+        """Follow an object that stayed in its place of the order but may have another outline."""
+        bounds = bounds_of(item)
+        if bounds != self._bounds[item.id]:
+            self._drop_bounds(item.id)
+            self._set_bounds(item.id, bounds)
+
+    def _set_bounds(self, object_id: str, bounds: Bounds) -> None:
+        self._bounds[object_id] = bounds
+        if self._around_is_known:
+            self._around = bounds if self._around is None else self._around.union(bounds)
+
+    def _drop_bounds(self, object_id: str) -> None:
+        gone, around = self._bounds.pop(object_id), self._around
+        if not self._bounds:
+            self._around, self._around_is_known = None, True
+        elif self._around_is_known and around is not None:
+            left, bottom, right, top = gone
+            inside = left > around.left and bottom > around.bottom and right < around.right and top < around.top
+            self._around_is_known = inside
+
+
+class DrawingIndex:
+    """The layers in order, and the content of each. Read it within the owner's step and never change what it gives."""
+
+    collections: ClassVar[frozenset[str]] = frozenset({Layer.collection, DrawingObject.collection})
+
+    def __init__(self) -> None:
+        self._layers: dict[str, Layer] = {}
+        self._contents: dict[str, LayerContent] = {}
+
+    def layers(self) -> list[Layer]:
+        """The layers from bottom to top."""
+        return sorted(self._layers.values(), key=lambda layer: (layer.order, layer.id))
+
+    def content(self, layer_id: str) -> LayerContent:
+        """The objects of a layer; empty for a layer that has none or does not exist."""
+        return self._contents.get(layer_id) or LayerContent()
+
+    def apply(self, before: Record | None, after: Record | None) -> None:
+        """See `engine.records.Index`."""
+        if isinstance(after, Layer):
+            self._layers[after.id] = after
+        elif isinstance(before, Layer):
+            del self._layers[before.id]
+        old = before if isinstance(before, DrawingObject) else None
+        new = after if isinstance(after, DrawingObject) else None
+        if old is not None and new is not None and (old.layer_id, old.order) == (new.layer_id, new.order):
+            self._contents[new.layer_id].move(new)
+            return
+        if old is not None:
+            content = self._contents[old.layer_id]
+            content.discard(old)
+            if not len(content):
+                del self._contents[old.layer_id]
+        if new is not None:
+            self._contents.setdefault(new.layer_id, LayerContent()).add(new)

@@ -1,0 +1,294 @@
+"""The engine: the worlds, the settings, which world is active. Owns "a command is whole or not at all" above worlds.
+
+Synchronous, with one owner, without I/O and without a clock of its own. What a store must write for a command stands in
+the `EngineExecuted` that the command returns; when the store refuses it, `Engine.revert` takes the command back.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import ClassVar, Generic, TypeVar
+
+from engine import domains
+from engine.errors import NotFoundError
+from engine.records import RecordTable
+from engine.settings import Settings
+from engine.stored import NOTHING, Commit, StoredState, StoredWorld, WorldCommit, WorldDeletion
+from engine.world import Command, Executed, HistoryMove, World
+
+ResultT_co = TypeVar("ResultT_co", covariant=True)
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldInfo:
+    """What can be told of a world without looking into it."""
+
+    id: str
+    name: str
+    active: bool
+    revision: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineFacts:
+    """What the context takes from the engine.
+
+    `serial` grows with everything that happens to the engine and never falls in the life of a process, so of two facts
+    the one with the higher serial is the newer.
+    """
+
+    serial: int
+    world_id: str
+    selection_kind: str | None
+
+
+class EngineCommand(Generic[ResultT_co]):
+    """Something that can be asked of the set of worlds or the settings, and is no step of any world's history.
+
+    Subclasses are frozen dataclasses whose fields are the arguments.
+    """
+
+    label: ClassVar[str]
+    """What a log calls it, in words for a person: "create world"."""
+
+    @abstractmethod
+    def run(self, engine: EngineTransaction) -> ResultT_co:
+        """Do it and say what came of it, as a frozen value. Raises `EngineError` when it is not possible."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    world: World
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """Everything but the content of the worlds, as one value: to go back is to hold the earlier one."""
+
+    settings: Settings
+    next_world_number: int
+    entries: Mapping[str, _Entry]
+
+    def info(self, entry: _Entry) -> WorldInfo:
+        world = entry.world
+        active = world.id == self.settings.active_world_id
+        return WorldInfo(
+            id=world.id, name=world.name, active=active, revision=world.revision, created_at=entry.created_at
+        )
+
+
+class EngineTransaction:
+    """What an engine command may read and change. Nothing of it is real before the command has returned.
+
+    Made by `Engine.execute`; a command gets it, works on it and forgets it.
+    """
+
+    def __init__(self, state: _State, now: datetime) -> None:
+        self._state = state
+        self.now = now
+        """The time of this command, in UTC."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as they are now."""
+        return self._state.settings
+
+    def set_settings(self, settings: Settings) -> None:
+        """Replace the settings. Raises `NotFoundError` when they name an active world that does not exist."""
+        self.world(settings.active_world_id)
+        self._state = replace(self._state, settings=settings)
+
+    def worlds(self) -> tuple[WorldInfo, ...]:
+        """Every world, in order of creation."""
+        return tuple(self._state.info(entry) for entry in self._state.entries.values())
+
+    def world(self, world_id: str) -> WorldInfo:
+        """The world of that id. Raises `NotFoundError`, naming the worlds that exist."""
+        entry = self._state.entries.get(world_id)
+        if entry is None:
+            known = ", ".join(f"{info.id} ({info.name})" for info in self.worlds())
+            raise NotFoundError(f"No world has the id {world_id!r}. Worlds: {known}.")
+        return self._state.info(entry)
+
+    def add_world(self, name: str) -> WorldInfo:
+        """Add an empty world under an id that was never used. It is not made active."""
+        number = self._state.next_world_number
+        entry = _Entry(World(f"world-{number}", name), self.now)
+        entries = {**self._state.entries, entry.world.id: entry}
+        self._state = replace(self._state, next_world_number=number + 1, entries=entries)
+        return self._state.info(entry)
+
+    def remove_world(self, world_id: str) -> None:
+        """Take a world away. Raises `ValueError` for the active one, since one world is always active."""
+        if world_id == self.settings.active_world_id:
+            raise ValueError(f"world {world_id} is active; make another one active before it is removed")
+        entries = {key: entry for key, entry in self._state.entries.items() if key != world_id}
+        self._state = replace(self._state, entries=entries)
+
+    def end(self) -> _State:
+        """The state that the command leaves. For the engine alone."""
+        return self._state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineExecuted(Generic[ResultT_co]):
+    """What one command did: its result for the asker, and what a store must write before the asker hears of it.
+
+    `revision` is that of the active world after the command.
+    """
+
+    result: ResultT_co
+    revision: int
+    commit: Commit
+    serial: int
+    previous: _State | None = field(default=None, repr=False)
+    """For `Engine.revert`: the state before an engine command."""
+    in_world: Executed[object] | None = field(default=None, repr=False)
+    """For `Engine.revert`: what the active world did."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything is different from before."""
+        return not self.commit.empty
+
+
+class Engine:
+    """The worlds and the settings. Whoever owns it calls it, one call at a time; others get results and facts."""
+
+    def __init__(
+        self,
+        stored: StoredState,
+        *,
+        clock: Callable[[], datetime],
+        selection_kind: Callable[[RecordTable], str | None] = domains.selection_kind,
+    ) -> None:
+        entries = {world.id: _Entry(_world_of(world), world.created_at) for world in stored.worlds}
+        if stored.settings.active_world_id not in entries:
+            raise ValueError(f"the active world {stored.settings.active_world_id!r} is not among the stored worlds")
+        self._state = _State(stored.settings, stored.next_world_number, entries)
+        self._clock = clock
+        self._selection_kind = selection_kind
+        self._serial = 0
+
+    @property
+    def settings(self) -> Settings:
+        """The settings."""
+        return self._state.settings
+
+    @property
+    def active_world(self) -> World:
+        """The world that world commands, undo and redo work on. For the owner, within its own step."""
+        return self._state.entries[self._state.settings.active_world_id].world
+
+    def worlds(self) -> tuple[WorldInfo, ...]:
+        """Every world, in order of creation."""
+        return tuple(self._state.info(entry) for entry in self._state.entries.values())
+
+    def facts(self) -> EngineFacts:
+        """The facts as they are now."""
+        world = self.active_world
+        return EngineFacts(serial=self._serial, world_id=world.id, selection_kind=self._selection_kind(world.read()))
+
+    def execute(self, command: Command[ResultT] | EngineCommand[ResultT]) -> EngineExecuted[ResultT]:
+        """Run the command whole or not at all: on the active world, or on the set of worlds and the settings.
+
+        Whatever the command raises goes to the caller, and everything is as it was.
+        """
+        if isinstance(command, EngineCommand):
+            return self._execute_here(command)
+        return self._executed_in_world(self.active_world.execute(command))
+
+    def undo(self) -> EngineExecuted[HistoryMove]:
+        """Take back the last step of the active world. Raises `ConflictError` when there is none."""
+        return self._executed_in_world(self.active_world.undo())
+
+    def redo(self) -> EngineExecuted[HistoryMove]:
+        """Do again the step of the active world that was undone last. Raises `ConflictError` when there is none."""
+        return self._executed_in_world(self.active_world.redo())
+
+    def revert(self, executed: EngineExecuted[ResultT]) -> None:
+        """Be exactly as before `executed`, the last thing that was executed here, because a store refused it.
+
+        Raises `ValueError` when something else came after it. Only `serial` goes on.
+        """
+        if executed.serial != self._serial:
+            raise ValueError(
+                f"the engine is at serial {self._serial}; serial {executed.serial} was not its last change"
+            )
+        if not executed.changed:
+            return
+        if executed.in_world is not None:
+            self.active_world.revert(executed.in_world)
+        if executed.previous is not None:
+            self._state = executed.previous
+        self._serial += 1
+
+    def _execute_here(self, command: EngineCommand[ResultT]) -> EngineExecuted[ResultT]:
+        before = self._state
+        transaction = EngineTransaction(before, self._clock())
+        result = command.run(transaction)
+        after = transaction.end()
+        commit = _difference(before, after, transaction.now)
+        if not commit.empty:
+            self._state = after
+            self._serial += 1
+        return EngineExecuted(
+            result=result, revision=self.active_world.revision, commit=commit, serial=self._serial, previous=before
+        )
+
+    def _executed_in_world(self, executed: Executed[ResultT]) -> EngineExecuted[ResultT]:
+        commit = NOTHING
+        if executed.revision != executed.previous_revision:
+            self._serial += 1
+            commit = Commit(
+                world=WorldCommit(
+                    world_id=self.active_world.id,
+                    revision=executed.revision,
+                    position=executed.position,
+                    changes=executed.changes,
+                    step=executed.step,
+                    drop_steps_from=executed.discarded[0].sequence if executed.discarded else None,
+                )
+            )
+        return EngineExecuted(
+            result=executed.result,
+            revision=executed.revision,
+            commit=commit,
+            serial=self._serial,
+            in_world=executed,
+        )
+
+
+def _world_of(stored: StoredWorld) -> World:
+    return World(
+        stored.id,
+        stored.name,
+        revision=stored.revision,
+        records=stored.records,
+        steps=stored.steps,
+        position=stored.position,
+    )
+
+
+def _difference(before: _State, after: _State, now: datetime) -> Commit:
+    """What a store must write to get from one state to the other."""
+    created = tuple(
+        StoredWorld(id=world_id, name=entry.world.name, created_at=entry.created_at)
+        for world_id, entry in after.entries.items()
+        if world_id not in before.entries
+    )
+    deleted = tuple(
+        WorldDeletion(world_id=world_id, deleted_at=now) for world_id in before.entries if world_id not in after.entries
+    )
+    return Commit(
+        settings=after.settings if after.settings != before.settings else None,
+        next_world_number=after.next_world_number if after.next_world_number != before.next_world_number else None,
+        created=created,
+        deleted=deleted,
+    )

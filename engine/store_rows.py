@@ -1,0 +1,115 @@
+"""Writing the rows of the store: one function for each kind of change. Owns the SQL of it, never a transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import datetime, timedelta
+
+from engine.settings import Settings
+from engine.stored import Commit, StoredWorld
+
+NEXT_WORLD_NUMBER = "next_world_number"
+"""The setting beside those of `Settings`: the number in the id of the next world."""
+
+DELETED_WORLDS_ARE_KEPT = timedelta(days=30)
+"""Time enough to notice that the wrong world was deleted."""
+
+
+def setting_values(settings: Settings, next_world_number: int) -> Mapping[str, object]:
+    """Everything that stands in the table of settings, by name."""
+    return {**asdict(settings), NEXT_WORLD_NUMBER: next_world_number}
+
+
+def changed_settings(commit: Commit) -> Mapping[str, object]:
+    """The settings that a commit writes: all of them where one has changed, since they come as one value."""
+    values: dict[str, object] = asdict(commit.settings) if commit.settings is not None else {}
+    if commit.next_world_number is not None:
+        values[NEXT_WORLD_NUMBER] = commit.next_world_number
+    return values
+
+
+def put_settings(connection: sqlite3.Connection, values: Mapping[str, object]) -> None:
+    """Set those settings and leave the others."""
+    connection.executemany(
+        "INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+        [(name, json.dumps(value, ensure_ascii=False)) for name, value in values.items()],
+    )
+
+
+def add_world(connection: sqlite3.Connection, world: StoredWorld) -> None:
+    """Add a world, without what is in it."""
+    connection.execute(
+        "INSERT INTO worlds (id, name, created_at, revision, position) VALUES (?, ?, ?, ?, ?)",
+        (world.id, world.name, world.created_at.isoformat(), world.revision, world.position),
+    )
+
+
+def mark_deleted(connection: sqlite3.Connection, world_id: str, deleted_at: datetime) -> None:
+    """Delete a world in such a way that it can be brought back until it is purged."""
+    connection.execute("UPDATE worlds SET deleted_at = ? WHERE id = ?", (deleted_at.isoformat(), world_id))
+
+
+def purge_deleted(connection: sqlite3.Connection, now: datetime) -> None:
+    """Remove for good what was deleted longer ago than `DELETED_WORLDS_ARE_KEPT`."""
+    rows = connection.execute("SELECT id, deleted_at FROM worlds WHERE deleted_at IS NOT NULL").fetchall()
+    for world_id, deleted_at in rows:
+        if datetime.fromisoformat(deleted_at) + DELETED_WORLDS_ARE_KEPT < now:
+            for table, column in (("records", "world_id"), ("steps", "world_id"), ("worlds", "id")):
+                connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (world_id,))  # noqa: S608 - our own names
+
+
+def set_progress(connection: sqlite3.Connection, world_id: str, revision: int, position: int) -> bool:
+    """Set a world's revision and how many of its steps are done. False when there is no such world."""
+    done = connection.execute(
+        "UPDATE worlds SET revision = ?, position = ? WHERE id = ?", (revision, position, world_id)
+    )
+    return done.rowcount == 1
+
+
+def put_records(connection: sqlite3.Connection, world_id: str, rows: Iterable[tuple[str, str, str]]) -> None:
+    """Add or replace records, given as collection, id and JSON."""
+    connection.executemany(
+        "INSERT INTO records (world_id, collection, id, data) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT DO UPDATE SET data = excluded.data",
+        [(world_id, *row) for row in rows],
+    )
+
+
+def drop_records(connection: sqlite3.Connection, world_id: str, keys: Iterable[tuple[str, str]]) -> None:
+    """Remove records, given as collection and id."""
+    connection.executemany(
+        "DELETE FROM records WHERE world_id = ? AND collection = ? AND id = ?", [(world_id, *key) for key in keys]
+    )
+
+
+def add_step(connection: sqlite3.Connection, world_id: str, sequence: int, label: str, changes: str) -> None:
+    """Add a step of the history, its changes as JSON."""
+    connection.execute(
+        "INSERT INTO steps (world_id, sequence, label, changes) VALUES (?, ?, ?, ?)",
+        (world_id, sequence, label, changes),
+    )
+
+
+def drop_steps(connection: sqlite3.Connection, world_id: str, first: int) -> None:
+    """Remove the steps from that sequence on."""
+    connection.execute("DELETE FROM steps WHERE world_id = ? AND sequence >= ?", (world_id, first))
+
+
+def renumber_steps(connection: sqlite3.Connection, world_id: str, gone: int) -> None:
+    """Let the steps count from 1 again after the first `gone` of them are no longer there."""
+    # By way of negative numbers, since a number must be free at the moment a step takes it.
+    connection.execute("UPDATE steps SET sequence = ? - sequence WHERE world_id = ?", (gone, world_id))
+    connection.execute("UPDATE steps SET sequence = -sequence WHERE world_id = ?", (world_id,))
+
+
+def add_set_aside(
+    connection: sqlite3.Connection, now: datetime, world_id: str | None, what: str, name: str, data: str, reason: str
+) -> None:
+    """Keep something that could not be understood, exactly as it stood there."""
+    connection.execute(
+        "INSERT INTO set_aside (set_aside_at, world_id, what, name, data, reason) VALUES (?, ?, ?, ?, ?, ?)",
+        (now.isoformat(), world_id, what, name, data, reason),
+    )

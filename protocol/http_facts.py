@@ -1,0 +1,69 @@
+"""What an HTTP request says about itself besides its body: the few headers and query members that MCP looks at.
+
+Owns their reading. Knows no web framework; `Host`, `Origin` and tokens are checked before this. Source: MCP
+specification, transports; remote-mcp, "Transport Modes" (the session in the query).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+JSON = "application/json"
+EVENT_STREAM = "text/event-stream"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpFacts:
+    """One request. Header values are as they came, None where the header is absent.
+
+    `session_query` is the query member `sessionId` or `session_id`. `method` is in upper case.
+    """
+
+    method: str
+    content_type: str | None = None
+    accept: str | None = None
+    session_header: str | None = None
+    session_query: str | None = None
+    version_header: str | None = None
+
+    @property
+    def session_id(self) -> str | None:
+        """The session that the request names: the header before the query; an empty one is none."""
+        return (self.session_header or "").strip() or (self.session_query or "").strip() or None
+
+    @property
+    def version(self) -> str | None:
+        """The protocol version that the request names, without blanks around it; an empty one is none."""
+        return (self.version_header or "").strip() or None
+
+    @property
+    def has_json_body(self) -> bool:
+        """Whether the content type is exactly `application/json`, with or without parameters."""
+        return _media_type(self.content_type or "") == JSON
+
+    @property
+    def accepts_json(self) -> bool:
+        """Whether the client takes a JSON answer. One that says nothing takes anything."""
+        return _accepts(self.accept, JSON)
+
+    @property
+    def accepts_event_stream(self) -> bool:
+        """Whether the client takes a stream of events. One that says nothing takes anything."""
+        return _accepts(self.accept, EVENT_STREAM)
+
+
+def _media_type(value: str) -> str:
+    return value.partition(";")[0].strip().lower()
+
+
+def _accepts(accept: str | None, media_type: str) -> bool:
+    if accept is None or not accept.strip():
+        return True
+    ranges = {media_type, f"{media_type.partition('/')[0]}/*", "*/*"}
+    return any(_media_type(item) in ranges and not _is_refused(item) for item in accept.split(","))
+
+
+def _is_refused(item: str) -> bool:
+    """A weight of zero means "not this one" (RFC 9110, 12.4.2)."""
+    parameters = (parameter.replace(" ", "").lower() for parameter in item.split(";")[1:])
+    return any(parameter.startswith("q=") and parameter[2:].strip("0.") == "" for parameter in parameters)

@@ -1,0 +1,59 @@
+"""The limits of the MCP endpoint, with their units and reasons. Owns the numbers; enforces none of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+KIBIBYTE = 1024
+MEBIBYTE = 1024 * KIBIBYTE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much one client, and all of them together, may ask for. Every value is a positive whole number.
+
+    Raises `ValueError` for a value that is not.
+    """
+
+    body_bytes: int = 4 * MEBIBYTE
+    """Longest body of a POST. The official Python SDK stops at the same size; no revision names one."""
+
+    nesting: int = 64
+    """Deepest nesting of arrays and objects in a body, counted from its top. Real calls stay below 20."""
+
+    batch_length: int = 100
+    """Most messages in one batch. Each may be a call, so it is not far above the calls of a session."""
+
+    request_id_chars: int = 1024
+    """Longest request id or progress token. It is echoed, logged and put into frames, and SDKs use short ones."""
+
+    sessions: int = 1000
+    """Most sessions at a time. Beyond it the oldest idle one makes room; its client is told 404 and begins anew."""
+
+    calls_per_session: int = 64
+    """Most tool calls in flight in one session: more than any model asks for in one message."""
+
+    calls_total: int = 256
+    """Most tool calls in flight in all sessions together."""
+
+    outbox_frames: int = 256
+    """Most frames that wait for one stream. A client that does not read them is disconnected, never waited for."""
+
+    event_bytes: int = MEBIBYTE - KIBIBYTE
+    """Longest server-sent event with its framing. Line readers of some clients give up at 1 MiB."""
+
+    result_text_bytes: int = 50 * KIBIBYTE
+    """Where opencode cuts the text of a result. Nothing is cut here: tools page their answers below it."""
+
+    result_text_lines: int = 2000
+    """Where opencode cuts the text of a result by lines."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value: object = getattr(self, field.name)
+            if type(value) is not int or value < 1:
+                raise ValueError(f"limit {field.name} must be a positive whole number, not {value!r}")
+
+
+DEFAULT_LIMITS = Limits()
+"""What holds unless somebody says otherwise."""

@@ -1,0 +1,224 @@
+"""The REST routes: what a person's tools (the command line, a panel, curl) ask of the engine.
+
+Owns paths, bodies and codes; errors are `application/problem+json` (see `transport.problem`). Holds no state.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+from quart import Blueprint, Response, request
+
+from actors.calls import run_tool
+from actors.catalog import owners_of
+from actors.context import (
+    ExplainAllTools,
+    ExplainTool,
+    PatchContext,
+    ReadPresets,
+    SetContext,
+    SetOverride,
+)
+from actors.space import Space
+from engine.errors import InvalidArgumentError
+from engine.view import DEFAULT_VIEW_HEIGHT, DEFAULT_VIEW_WIDTH, ViewRequest
+from presets.context import FactValue
+from presets.explain import Explanation, ToolState
+from protocol.jsonrpc import encode
+from protocol.prepared_call import InvalidArguments, UnknownTool, prepare_call
+from protocol.result import wire_result
+from protocol.tool import ToolOutcome
+from protocol.tool_list import ToolEntry
+from protocol.versions import NEWEST_SESSION_VERSION
+from transport.problem import RequestProblemError
+from transport.status import EndpointFacts, status_of
+
+
+def rest_routes(space: Space, facts: EndpointFacts) -> Blueprint:
+    """Every REST route of the engine."""
+    routes = Blueprint("rest", __name__)
+
+    @routes.get("/status")
+    async def status() -> Response:
+        return _json(await status_of(space, facts))
+
+    @routes.get("/api/context")
+    async def get_context() -> Response:
+        return _json(space.context.view.value.context.facts())
+
+    @routes.put("/api/context")
+    async def put_context() -> Response:
+        view = await space.context.ask(SetContext(await _facts()))
+        return _json(view.context.facts())
+
+    @routes.patch("/api/context")
+    async def patch_context() -> Response:
+        view = await space.context.ask(PatchContext(await _facts()))
+        return _json(view.context.facts())
+
+    @routes.get("/api/presets")
+    async def get_presets() -> Response:
+        view = await space.context.ask(ReadPresets())
+        shown = view.to_json()
+        return _json(
+            {"presets": [row.to_json() for row in view.rows], "orphaned_overrides": shown["orphaned_overrides"]}
+        )
+
+    @routes.put("/api/presets/<path:name>/override")
+    async def put_override(name: str) -> Response:
+        body = await _object()
+        state = body.get("state")
+        if not isinstance(state, str) or set(body) != {"state"}:
+            raise InvalidArgumentError('the body must be {"state": "on"}, with "on", "off" or "auto"')
+        await space.context.ask(SetOverride(name, state))
+        view = await space.context.ask(ReadPresets())
+        row = next((row.to_json() for row in view.rows if row.name == name), None)
+        return _json(row if row is not None else {"name": name, "override_state": state})
+
+    @routes.get("/api/tools")
+    async def get_tools() -> Response:
+        tools = space.catalog.tools.value
+        explanations = await space.context.ask(ExplainAllTools(owners_of(tools)))
+        return _json({"revision": tools.revision, "tools": [explanation.to_json() for explanation in explanations]})
+
+    @routes.get("/api/tools/<path:name>")
+    async def get_tool(name: str) -> Response:
+        explanation = await _explain(space, name)
+        entry = space.catalog.tools.value.get(explanation.mcp_name or name)
+        return _json({**explanation.to_json(), "definition": None if entry is None else _definition(entry)})
+
+    @routes.post("/api/tools/<path:name>/call")
+    async def call_tool(name: str) -> Response:
+        arguments = await _object() if await request.get_data() else {}
+        return await _call(space, name, arguments)
+
+    @routes.get("/api/prompt-fragments")
+    async def get_prompt_fragments() -> Response:
+        resolution = space.context.view.value.resolution
+        return _json({"prompt_fragments": resolution.to_json()["prompt_fragments"]})
+
+    @routes.get("/api/view.svg")
+    async def get_view_svg() -> Response:
+        svg = await space.app.render_svg(request.args.get("surface"))
+        return Response(svg, content_type="image/svg+xml; charset=utf-8", headers=_VIEW_HEADERS)
+
+    @routes.get("/api/view.png")
+    async def get_view_png() -> Response:
+        view = await space.app.capture_view(
+            ViewRequest(
+                surface=request.args.get("surface"),
+                width=_pixels("width", DEFAULT_VIEW_WIDTH),
+                height=_pixels("height", DEFAULT_VIEW_HEIGHT),
+            )
+        )
+        return Response(view.png, content_type="image/png", headers=_VIEW_HEADERS)
+
+    return routes
+
+
+# What a model drew is shown, never run; and never taken from a cache, since it changes with every call.
+_VIEW_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; font-src data:; sandbox",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class _QuietCall:
+    """A call without a client to report to."""
+
+    async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Nobody waits for it."""
+
+
+async def _call(space: Space, name: str, arguments: Mapping[str, Any]) -> Response:
+    """Call a tool through the same gate as MCP: the list of this moment, its schema, and its reasons."""
+    prepared = prepare_call(space.catalog.tools.value, name, arguments)
+    match prepared:
+        case UnknownTool():
+            outcome = ToolOutcome.error((await _explain(space, name)).reason)
+        case InvalidArguments():
+            outcome = ToolOutcome.error(str(prepared))
+        case _:
+            outcome = await run_tool(prepared, _QuietCall())
+            wire = json.loads(wire_result(prepared.entry, outcome, NEWEST_SESSION_VERSION).body)
+            return _json(_called(wire))
+    return _json(_called({"content": [{"type": "text", "text": _text_of(outcome)}], "isError": True}))
+
+
+def _called(wire: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "content": wire["content"],
+        "structured_content": wire.get("structuredContent"),
+        "is_error": wire.get("isError", False),
+    }
+
+
+def _text_of(outcome: ToolOutcome) -> str:
+    return "".join(getattr(item, "text", "") for item in outcome.content)
+
+
+async def _explain(space: Space, name: str) -> Explanation:
+    """Why the tool is offered or not. An unknown one is 404, with the explanation's members."""
+    explanation = await space.context.ask(ExplainTool(name, owners_of(space.catalog.tools.value)))
+    if explanation.state is ToolState.UNKNOWN:
+        raise RequestProblemError(404, "Unknown tool", explanation.reason, **explanation.to_json())
+    return explanation
+
+
+def _definition(entry: ToolEntry) -> dict[str, Any]:
+    definition = entry.definition
+    return {
+        "name": definition.name,
+        "title": definition.title,
+        "description": definition.description,
+        "input_schema": definition.input_schema,
+        "output_schema": definition.output_schema,
+        "annotations": None
+        if definition.annotations is None
+        else definition.annotations.model_dump(mode="json", by_alias=True, exclude_none=True),
+        "owner": definition.owner,
+        "source": definition.source,
+    }
+
+
+async def _object() -> dict[str, Any]:
+    """The body of the request as a JSON object. Raises for anything else."""
+    if request.mimetype != "application/json":
+        raise RequestProblemError(415, "Unsupported media type", "send the body as application/json")
+    data = await request.get_data()
+    try:
+        body = json.loads(data, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise RequestProblemError(400, "Not JSON", "the body is not valid JSON") from None
+    if not isinstance(body, dict):
+        raise InvalidArgumentError(f"the body must be a JSON object, not {type(cast('object', body)).__name__}")
+    return cast("dict[str, Any]", body)
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not JSON")
+
+
+async def _facts() -> dict[str, FactValue | None]:
+    """The body as facts of a context: plain values, or null for none."""
+    facts = await _object()
+    for name, value in facts.items():
+        if value is not None and not isinstance(value, str | bool | int | float):
+            raise InvalidArgumentError(f"fact {name!r} must be a text, a number, true, false or null")
+    return facts
+
+
+def _pixels(name: str, default: int) -> int:
+    text = request.args.get(name)
+    if text is None:
+        return default
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise InvalidArgumentError(f"{name} must be a whole number of pixels, not {text[:20]!r}")
+    return int(text)
+
+
+def _json(value: object) -> Response:
+    return Response(encode(value), content_type="application/json")

@@ -1,0 +1,162 @@
+"""`space serve`: from options to an exit code. Owns the order in which everything starts and ends.
+
+Start: store, listener, actors, HTTP; the address is printed once the endpoint really answers. End, at the first SIGTERM
+or SIGINT: no new connections, calls in flight are answered, streams end, actors stop from the top down, the store is
+closed; exit code 0, or 1 when something had to be cut off. A second signal ends at once, with 128 plus its number.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+import structlog
+import trio
+
+from actors.space import Space, SpaceOptions
+from engine.engine import Engine
+from engine.errors import EngineError
+from engine.store import Store
+from transport.app import MCP_PATH, make_app
+from transport.asgi import AsgiApp
+from transport.guard import GuardPolicy
+from transport.listener import PEER_TIMEOUT_SECONDS, Listener, ListenError, is_loopback, open_listener
+from transport.logs import LogFormat, LogLevel, configure_logs
+from transport.probe import wait_until_it_answers
+from transport.server import HttpServer
+from transport.status import EndpointFacts
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 7787
+"""Below the ephemeral range (32768 on Linux), so that a restart never finds it taken by an outgoing connection."""
+
+GRACE_SECONDS = 10.0
+"""How long calls in flight and open connections may take to end."""
+
+LAST_RESORT_SECONDS = 5.0
+"""Beyond the grace, when the process is ended from outside the event loop: nothing may hold it for ever."""
+
+STREAMS_SHARE = 0.8
+"""The part of the grace that calls may take; the rest is for streams and connections."""
+
+EXIT_OK, EXIT_CUT_OFF, EXIT_CANNOT_START = 0, 1, 2
+
+_log = structlog.stdlib.get_logger("space")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """What `space serve` can be told. `data` and `workspace` are folders; the data folder is made when missing."""
+
+    data: Path
+    workspace: Path
+    host: str = DEFAULT_HOST
+    port: int = DEFAULT_PORT
+    force_sse: bool = False
+    token: str | None = field(default=None, repr=False)
+    allow_non_loopback: bool = False
+    log_format: LogFormat = LogFormat.CONSOLE
+    log_level: LogLevel = LogLevel.INFO
+    grace_seconds: float = GRACE_SECONDS
+    peer_timeout_seconds: float = PEER_TIMEOUT_SECONDS
+
+
+def run(options: ServeOptions) -> int:
+    """Serve until a signal ends it; blocks. Returns the exit code. What keeps it from starting goes to standard error."""
+    configure_logs(options.log_format, options.log_level)
+    try:
+        with _opened(options) as (space, listener):
+            return trio.run(_serve, options, space, listener)
+    except (EngineError, ListenError, OSError) as error:
+        print(f"space: cannot start: {error}", file=sys.stderr)  # noqa: T201 - a person reads it
+        return EXIT_CANNOT_START
+
+
+@contextmanager
+def _opened(options: ServeOptions) -> Generator[tuple[Space, Listener]]:
+    """The parts that can refuse to open, in the order in which a person would want to hear of it."""
+    if not options.workspace.is_dir():
+        raise NotADirectoryError(f"the workspace {options.workspace} is not a folder")
+    listener = open_listener(
+        options.host,
+        options.port,
+        allow_non_loopback=options.allow_non_loopback,
+        token=options.token,
+        peer_timeout=options.peer_timeout_seconds,
+    )
+    with listener.socket:
+        options.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        store = Store.open(options.data, now=datetime.now(UTC))
+        stored = store.load()
+        for report in stored.reports:
+            _log.error("store_report", report=report)
+        engine = Engine(stored, clock=lambda: datetime.now(UTC))
+        yield Space(engine, store, SpaceOptions(workspace=options.workspace.resolve())), listener
+
+
+async def _serve(options: ServeOptions, space: Space, listener: Listener) -> int:
+    facts = EndpointFacts(
+        listener=listener,
+        data=options.data,
+        workspace=options.workspace,
+        force_sse=options.force_sse,
+        started_at=time.time(),
+    )
+    policy = GuardPolicy(
+        loopback_only=is_loopback(options.host), token=options.token, body_bytes=space.options.limits.body_bytes
+    )
+    server = HttpServer(cast("AsgiApp", make_app(space, facts)), listener, policy, grace=options.grace_seconds)
+    clean = True
+    async with trio.open_nursery() as nursery:
+        await nursery.start(space.run)
+        await nursery.start(server.run)
+        await wait_until_it_answers(listener, options.token)
+        print(f"space: listening on {listener.origin}{MCP_PATH}", flush=True)  # noqa: T201 - what programs wait for
+        _log.info("started", url=f"{listener.origin}{MCP_PATH}", force_sse=options.force_sse, data=str(options.data))
+        with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+            number = await anext(signals)
+            _log.info("stopping", signal=signal.Signals(number).name, grace=options.grace_seconds)
+            nursery.start_soon(_end_at_once_on_the_second, signals)
+            with _last_resort(options.grace_seconds + LAST_RESORT_SECONDS):
+                clean = await _end(space, server, options.grace_seconds)
+            nursery.cancel_scope.cancel()
+    _log.info("stopped", clean=clean)
+    return EXIT_OK if clean else EXIT_CUT_OFF
+
+
+async def _end(space: Space, server: HttpServer, grace: float) -> bool:
+    """The ordered end; True when nothing had to be cut off."""
+    server.stop()
+    drained = await space.drain(grace * STREAMS_SHARE)
+    await server.wait_ended()
+    space.stop()
+    await space.wait_ended()
+    return drained
+
+
+async def _end_at_once_on_the_second(signals: AsyncIterator[int]) -> None:
+    number = await anext(signals)
+    _log.warning("ended_at_once", signal=signal.Signals(number).name)
+    # Every acknowledged change is in the store already; nothing that is left to do is worth waiting for.
+    os._exit(128 + number)
+
+
+@contextmanager
+def _last_resort(seconds: float) -> Generator[None]:
+    """End the process from a thread when the event loop does not come back: a send may be shielded for ever."""
+    timer = threading.Timer(seconds, os._exit, (EXIT_CUT_OFF,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -1,0 +1,96 @@
+"""MCP in forced SSE mode: GET opens the single stream, and every answer travels over it.
+
+A POST that names no session is a Streamable HTTP probe: it is answered 500 before anything is handled, so that clients
+fall back to this transport. Source: remote-mcp, "Transport Modes" and "Stream Lifecycle".
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import structlog
+from quart import Request, Response
+
+from actors.calls import CallsClosedError
+from actors.sessions import ActiveSession, NoteError
+from actors.stream import Connect, Disconnect
+from protocol.decision import CallTool, Decision, Reply, RunBatch
+from protocol.handler import error_reply
+from protocol.http_facts import HttpFacts
+from protocol.jsonrpc import ErrorCode, parse
+from transport.event_stream import event_stream
+from transport.mcp_http import ACCEPTED, body_of, facts_of, response_of
+from transport.mcp_service import McpService
+
+USE_SSE = "Use SSE transport"
+"""What a probe is answered with: the document's words."""
+
+_log = structlog.stdlib.get_logger("mcp")
+
+
+class SseEndpoint:
+    """Serves one path in forced SSE mode. `path` is what clients post to."""
+
+    def __init__(self, service: McpService, path: str) -> None:
+        self._service = service
+        self._path = path
+        self._sessions = service.space.sessions
+
+    async def serve(self, request: Request) -> Response:
+        """Answer one request of any method."""
+        facts = facts_of(request)
+        if facts.method == "POST" and facts.session_id is None:
+            _log.info("force_sse_reject", path=self._path)
+            await self._sessions.tell(NoteError(USE_SSE))
+            return Response(USE_SSE, 500, content_type="text/plain; charset=utf-8")
+        refused = self._service.handler.refuse_request(facts)
+        if refused is not None:
+            return response_of(refused)
+        match facts.method:
+            case "POST":
+                return await self._post(facts, request)
+            case "GET":
+                return await self._connect()
+            case _:
+                return response_of(await self._service.end_session(facts))
+
+    async def _connect(self) -> Response:
+        stream = self._service.space.stream
+        opened = await stream.ask(Connect(self._path))
+        return event_stream(opened.outbox.next, partial(stream.tell, Disconnect(opened.session_id, opened.outbox)))
+
+    async def _post(self, facts: HttpFacts, request: Request) -> Response:
+        body = await body_of(request, self._service.handler)
+        if isinstance(body, Reply):
+            return response_of(body)
+        message = parse(body, self._service.space.options.limits)
+        active = await self._service.begin(facts)
+        try:
+            reply = await self._carry_out(self._service.decide(facts, message, active), active)
+            await self._service.note(message, reply, active)
+            return response_of(reply)
+        finally:
+            await self._service.end(active)
+
+    async def _carry_out(self, decision: Decision, active: ActiveSession | None) -> Reply:
+        """The reply to the POST itself. What takes long is carried out beside it: clients post one after the other."""
+        if active is None:
+            return await self._service.carry_out(decision, None)
+        if isinstance(decision, CallTool | RunBatch):
+            try:
+                self._service.space.calls.answer(partial(self._answer_later, decision, active))
+            except CallsClosedError as error:
+                request_id = decision.request_id if isinstance(decision, CallTool) else None
+                return error_reply(request_id, ErrorCode.INTERNAL_ERROR, str(error), 503)
+            return ACCEPTED
+        reply = await self._service.carry_out(decision, active)
+        if reply.status >= 400 or not reply.body:
+            return reply
+        await self._service.push(active.session.id, reply.body)
+        return ACCEPTED
+
+    async def _answer_later(self, decision: CallTool | RunBatch, active: ActiveSession) -> None:
+        reply = await self._service.carry_out(decision, active)
+        if reply.body:
+            request_id = decision.request_id if isinstance(decision, CallTool) else None
+            await self._service.push(active.session.id, reply.body, request_id)

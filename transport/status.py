@@ -1,0 +1,106 @@
+"""What `/status` says: the engine, its endpoint, the context, the worlds, the sessions and the actors, as plain JSON.
+
+Owns the form. Every figure comes from an actor's published value or from its answer; nothing is counted here.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from actors.actor import ActorStatistics
+from actors.sessions import ReadSessions, SessionRow
+from actors.space import Space
+from actors.stream import ReadStream
+from engine.engine import WorldInfo
+from transport.listener import Listener
+from transport.version import VERSION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointFacts:
+    """What is known of the process and its endpoint from the start on."""
+
+    listener: Listener
+    data: Path
+    workspace: Path
+    force_sse: bool
+    started_at: float
+    """Epoch seconds."""
+
+
+async def status_of(space: Space, facts: EndpointFacts) -> dict[str, Any]:
+    """The whole status now."""
+    sessions = await space.sessions.ask(ReadSessions())
+    stream = await space.stream.ask(ReadStream())
+    tools, world, view = space.catalog.status.value, space.world.status.value, space.context.view.value
+    counters = asdict(sessions.counters)
+    return {
+        "engine": {
+            "version": VERSION,
+            "pid": os.getpid(),
+            "uptime_seconds": round(time.time() - facts.started_at, 3),
+            "data": str(facts.data),
+            "workspace": str(facts.workspace),
+            "url": f"{facts.listener.origin}/mcp",
+        },
+        "mcp": {
+            "running": True,
+            "hostname": facts.listener.host,
+            "port": facts.listener.port,
+            "force_sse": facts.force_sse,
+            "sse_connected": stream.connected,
+            "active_session_id": stream.session_id,
+            "sse_connect_count": stream.connect_count,
+            "sse_reconnect_count": stream.reconnect_count,
+            **counters,
+            "last_list_changed_at": _time(sessions.counters.last_list_changed_at),
+            "tool_count": tools.tool_count,
+            "tool_change_count": tools.change_count,
+            "tool_namespace_prefix": tools.namespace_prefix,
+            "tool_list_revision": tools.revision,
+            "session_count": len(sessions.sessions),
+        },
+        "context": view.context.facts(),
+        "overrides": view.overrides.to_json(),
+        "world": {
+            "active": _world(world.active_world),
+            "worlds": [_world(info) for info in world.worlds],
+            "undo_count": world.undo_count,
+            "redo_count": world.redo_count,
+            "theme": world.theme,
+        },
+        "sessions": [_session(row) for row in sessions.sessions],
+        "calls": [asdict(call) for call in space.calls.running()],
+        "actors": [_actor(figures) for figures in space.supervisor.statistics()],
+    }
+
+
+def _time(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def _world(info: WorldInfo) -> dict[str, Any]:
+    return {**asdict(info), "created_at": info.created_at.isoformat()}
+
+
+def _session(row: SessionRow) -> dict[str, Any]:
+    session = row.session
+    return {
+        "id": session.id,
+        "client_name": session.client_name,
+        "client_version": session.client_version,
+        "protocol_version": session.protocol_version,
+        "created_at": _time(session.created_at),
+        "last_seen": _time(session.last_seen),
+        "stream": row.has_stream,
+        "calls": row.calls,
+    }
+
+
+def _actor(figures: ActorStatistics) -> dict[str, Any]:
+    return {**asdict(figures), "seconds_per_message": figures.seconds_per_message}
