@@ -12,13 +12,11 @@ from dataclasses import dataclass
 import structlog
 import trio
 
-from actors.actor import Message
 from actors.catalog import CatalogActor
 from actors.errors import ActorError
 from actors.published import Published
-from actors.sessions import ActiveSession, BeginCall, EndCall, NoteListing, SessionsActor
+from actors.sessions import ActiveSession, NoteUnfollowed, SessionsActor
 from engine.errors import EngineError
-from protocol.call_table import CallHandle, TooManyCalls
 from protocol.decision import CallTool
 from protocol.notifications import progress_notification
 from protocol.prepared_call import PreparedCall
@@ -60,12 +58,13 @@ class Call:
     def __init__(self, decision: CallTool) -> None:
         self.decision = decision
         self.started_at = trio.current_time()
+        self.scope = trio.CancelScope()
+        """What the tool runs in."""
         self.sign_of_life = trio.Event()
         """Set at the first progress, or at the end."""
         self.done = trio.Event()
         self.outcome: ToolOutcome | None = None
         """What the tool gave, once `done`; None when the call was cancelled."""
-        self._scope = trio.CancelScope()
         self._send, self._progress = trio.open_memory_channel[bytes](PROGRESS_CAPACITY)
         self._last = float("-inf")
 
@@ -74,14 +73,9 @@ class Call:
         """Whether progress waits to be read."""
         return self._progress.statistics().current_buffer_used > 0
 
-    @property
-    def scope(self) -> trio.CancelScope:
-        """The scope in which the tool runs. For the runner alone."""
-        return self._scope
-
     def cancel(self) -> None:
         """End the call early. Does nothing once it has ended."""
-        self._scope.cancel()
+        self.scope.cancel()
 
     async def next_progress(self) -> bytes | None:
         """The next progress notification as JSON, or None when no more will come."""
@@ -129,19 +123,17 @@ class Calls:
             task_status.started()
             await trio.sleep_forever()
 
-    async def start(self, decision: CallTool, active: ActiveSession) -> Call | TooManyCalls:
-        """Start a call in its own task.
+    def start(self, decision: CallTool, active: ActiveSession) -> Call:
+        """Start a call in its own task, under the claim that its request made.
 
         Raises `CallsClosedError` once `drain` was called. Whoever starts it cancels it when nobody waits any more.
         """
         if self._closed or self._nursery is None:
             raise CallsClosedError(_CLOSED)
         call = Call(decision)
-        handle = await self._sessions.ask(BeginCall(decision.session_id, decision.request_id, call.cancel))
-        if isinstance(handle, TooManyCalls):
-            return handle
+        active.claim_for(decision.request_id).attach(call.scope)
         self._running[call] = None
-        self._nursery.start_soon(self._run, call, handle, active)
+        self._nursery.start_soon(self._run, call, active)
         return call
 
     def answer(self, send_answer: Callable[[], Awaitable[None]]) -> None:
@@ -165,7 +157,7 @@ class Calls:
             for call in self._running
         )
 
-    async def _run(self, call: Call, handle: CallHandle, active: ActiveSession) -> None:
+    async def _run(self, call: Call, active: ActiveSession) -> None:
         outcome: ToolOutcome | None = None
         revision = self._catalog.tools.value.revision
         try:
@@ -178,7 +170,6 @@ class Calls:
             call.finish(outcome)
             self._running.pop(call, None)
             self._ended.publish(0)
-        await self._report(EndCall(handle))
 
     async def _answer(self, send_answer: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -201,14 +192,11 @@ class Calls:
                 seen = await following.wait_beyond(seen)
             await trio.sleep(LIST_SETTLE_SECONDS)
         if following.value.revision < revision:
-            await self._report(NoteListing(active.session.id, revision, follows=False))
-
-    async def _report(self, message: Message[None]) -> None:
-        try:
-            await self._sessions.tell(message)
-        except ActorError as error:
-            # Nobody waits for this word, and a call must not end the engine because it could not be given.
-            _log.warning("report_failed", message=type(message).__name__, reason=str(error))
+            try:
+                await self._sessions.tell(NoteUnfollowed(active.session.id, revision))
+            except ActorError as error:
+                # Nobody waits for this word, and a call must not end the engine because it could not be given.
+                _log.warning("report_failed", reason=str(error))
 
 
 async def run_tool(call: PreparedCall, progress: ToolCall) -> ToolOutcome:

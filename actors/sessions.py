@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import structlog
+import trio
 
 from actors import ranks
 from actors.actor import Actor, Message, handles
@@ -39,13 +40,49 @@ class ListFollowing:
     follows: bool = True
 
 
+class CallClaim:
+    """A call that a request announces, before anybody knows whether it will run. Cancelling it cancels what it became.
+
+    Made by the request, cancelled by the sessions actor (a cancellation, the end of the session) or by the request.
+    """
+
+    __slots__ = ("_cancelled", "_scopes", "request_id")
+
+    def __init__(self, request_id: RequestId) -> None:
+        self.request_id = request_id
+        self._scopes: list[trio.CancelScope] = []
+        self._cancelled = False
+
+    def attach(self, scope: trio.CancelScope) -> None:
+        """Let this scope be cancelled with the claim; at once, when that has happened already."""
+        self._scopes.append(scope)
+        if self._cancelled:
+            scope.cancel()
+
+    def cancel(self) -> None:
+        """Cancel what runs for this claim, now or later. Idempotent."""
+        self._cancelled = True
+        for scope in self._scopes:
+            scope.cancel()
+
+
 @dataclass(frozen=True, slots=True)
 class ActiveSession:
-    """A session in which an activity has begun. `following` is published by the sessions actor."""
+    """A session in which an activity has begun. `following` is published by the sessions actor.
+
+    `calls` are the handles of the claims that came with it, or the reason why there can be no more calls.
+    """
 
     session: Session
     following: Published[ListFollowing]
     has_stream: bool
+    claims: tuple[CallClaim, ...] = ()
+    calls: tuple[CallHandle, ...] = ()
+    refused: TooManyCalls | None = None
+
+    def claim_for(self, request_id: RequestId) -> CallClaim:
+        """The claim that a call of this id runs under."""
+        return next(claim for claim in self.claims if claim.request_id == request_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +149,33 @@ class MarkInitialized(Message[None]):
 
 @dataclass(frozen=True, slots=True)
 class Begin(Message[ActiveSession | None]):
-    """A request of that session begins; None for an unknown one. Sessions that are too old are pruned first."""
+    """A request of that session begins, with the calls that it announces; None for an unknown session.
+
+    Sessions that are too old are pruned first. Of the claims all are taken or none.
+    """
 
     session_id: str
+    claims: tuple[CallClaim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """What a POST was: its methods, and the text of the error it was answered with, if it was."""
+
+    methods: tuple[str, ...]
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class End(Message[None]):
-    """A request of that session has ended."""
+    """A request has ended, with its calls. `active` is None for one that named no session that exists.
 
-    session_id: str
+    `listed` is the revision of the tool list that its client has been told.
+    """
+
+    active: ActiveSession | None
+    posted: Posted | None = None
+    listed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,28 +223,11 @@ class Announce(Message[None]):
 
 
 @dataclass(frozen=True, slots=True)
-class NoteListing(Message[None]):
-    """The client was told the list of that revision; or (`follows` False) it did not ask for it in time."""
+class NoteUnfollowed(Message[None]):
+    """The client was told of a change of the list, and did not ask for that revision in time."""
 
     session_id: str
     revision: int
-    follows: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class BeginCall(Message[CallHandle | TooManyCalls]):
-    """A tool call begins; `cancel` ends it early and may be called from any task."""
-
-    session_id: str
-    request_id: RequestId
-    cancel: Callable[[], None]
-
-
-@dataclass(frozen=True, slots=True)
-class EndCall(Message[None]):
-    """That call has ended."""
-
-    handle: CallHandle
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,14 +236,6 @@ class CancelCall(Message[bool]):
 
     session_id: str
     request_id: RequestId
-
-
-@dataclass(frozen=True, slots=True)
-class Count(Message[None]):
-    """A POST came in: its methods, and the text of the error it was answered with, if it was."""
-
-    methods: tuple[str, ...]
-    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +265,7 @@ class SessionBook:
     table: SessionTable
     calls: CallTable
     attachments: dict[str, _Attachment] = field(default_factory=dict[str, _Attachment])
-    cancels: dict[int, Callable[[], None]] = field(default_factory=dict[int, Callable[[], None]])
+    claims: dict[int, CallClaim] = field(default_factory=dict[int, CallClaim])
     methods: Counter[str] = field(default_factory=Counter[str])
     post_count: int = 0
     list_changed_count: int = 0
@@ -292,16 +321,41 @@ class SessionsActor(Actor[SessionBook]):
 
     @handles(Begin)
     async def _begin(self, message: Begin) -> ActiveSession | None:
+        book = self.state
         self._prune()
-        session = self.state.table.begin(message.session_id, self._clock())
+        session = book.table.begin(message.session_id, self._clock())
         if session is None:
             return None
-        attachment = self.state.attachments[session.id]
-        return ActiveSession(session, attachment.following, _is_open(attachment.outbox))
+        attachment = book.attachments[session.id]
+        calls: list[CallHandle] = []
+        refused: TooManyCalls | None = None
+        for claim in message.claims:
+            handle = book.calls.begin(session.id, claim.request_id)
+            if isinstance(handle, TooManyCalls):
+                refused = handle
+                break
+            calls.append(handle)
+            book.claims[handle.serial] = claim
+        if refused is not None:
+            self._end_calls(calls)
+            calls.clear()
+        return ActiveSession(
+            session, attachment.following, _is_open(attachment.outbox), message.claims, tuple(calls), refused
+        )
 
     @handles(End)
     async def _end(self, message: End) -> None:
-        self.state.table.end(message.session_id, self._clock())
+        book, active = self.state, message.active
+        if active is not None:
+            self._end_calls(active.calls)
+            book.table.end(active.session.id, self._clock())
+            if message.listed is not None:
+                active.following.publish(ListFollowing(max(active.following.value.revision, message.listed)))
+        if message.posted is not None:
+            book.post_count += 1
+            book.methods.update(message.posted.methods)
+            book.last_method = message.posted.methods[-1] if message.posted.methods else book.last_method
+            book.last_error = message.posted.error
 
     @handles(DeleteSession)
     async def _delete(self, message: DeleteSession) -> bool:
@@ -358,45 +412,19 @@ class SessionsActor(Actor[SessionBook]):
             if attachment.outbox is not None:
                 self._announce_to(attachment.outbox)
 
-    @handles(NoteListing)
-    async def _note_listing(self, message: NoteListing) -> None:
+    @handles(NoteUnfollowed)
+    async def _note_unfollowed(self, message: NoteUnfollowed) -> None:
         attachment = self.state.attachments.get(message.session_id)
-        if attachment is None:
-            return
-        seen = attachment.following.value
-        if message.follows:
-            attachment.following.publish(ListFollowing(max(seen.revision, message.revision)))
-        elif seen.revision < message.revision:
-            attachment.following.publish(ListFollowing(seen.revision, follows=False))
-
-    @handles(BeginCall)
-    async def _begin_call(self, message: BeginCall) -> CallHandle | TooManyCalls:
-        handle = self.state.calls.begin(message.session_id, message.request_id)
-        if isinstance(handle, CallHandle):
-            self.state.cancels[handle.serial] = message.cancel
-        return handle
-
-    @handles(EndCall)
-    async def _end_call(self, message: EndCall) -> None:
-        self.state.cancels.pop(message.handle.serial, None)
-        self.state.calls.end(message.handle)
+        if attachment is not None and attachment.following.value.revision < message.revision:
+            attachment.following.publish(ListFollowing(attachment.following.value.revision, follows=False))
 
     @handles(CancelCall)
     async def _cancel_call(self, message: CancelCall) -> bool:
         handle = self.state.calls.find(message.session_id, message.request_id)
         if handle is None:
             return False
-        self.state.cancels[handle.serial]()
+        self.state.claims[handle.serial].cancel()
         return True
-
-    @handles(Count)
-    async def _count(self, message: Count) -> None:
-        book = self.state
-        book.post_count += 1
-        book.methods.update(message.methods)
-        if message.methods:
-            book.last_method = message.methods[-1]
-        book.last_error = message.error
 
     @handles(NoteError)
     async def _note_error(self, message: NoteError) -> None:
@@ -443,7 +471,12 @@ class SessionsActor(Actor[SessionBook]):
         if attachment.outbox is not None:
             attachment.outbox.close()
         for handle in self.state.calls.of_session(session.id):
-            self.state.cancels[handle.serial]()
+            self.state.claims[handle.serial].cancel()
+
+    def _end_calls(self, calls: Iterable[CallHandle]) -> None:
+        for handle in calls:
+            self.state.claims.pop(handle.serial, None)
+            self.state.calls.end(handle)
 
     def _prune(self) -> None:
         for session in self.state.table.prune(self._clock()):

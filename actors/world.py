@@ -17,7 +17,6 @@ from actors.actor import Actor, Message, handles
 from actors.published import Published
 from engine.drawing import DrawingSnapshot, snapshot
 from engine.engine import Engine, EngineCommand, EngineExecuted, EngineFacts, WorldInfo
-from engine.errors import EngineError
 from engine.settings import Settings
 from engine.stored import Commit
 from engine.world import Command, HistoryMove

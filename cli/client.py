@@ -109,7 +109,8 @@ class EngineClient:
         except httpx.TimeoutException:
             raise ConnectionLostError(f"The engine at {self.url} did not answer {path} within {seconds:g} s.") from None
         except httpx.RemoteProtocolError as error:
-            raise NotAnEngineError(
+            # An engine that was killed and a server of another kind look alike from here.
+            raise ConnectionLostError(
                 f"What answers at {self.url} broke off or does not speak HTTP ({_said(error)}).", _OTHER_URL
             ) from None
         except httpx.TransportError as error:

@@ -7,12 +7,28 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
 from cli import call, context, export, opencode, presets, serve, status, tools
-from cli.console import note
+from cli.console import note, say
 from cli.failure import CommandFailedError
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        say(f"space {version('space')}")
+        raise typer.Exit
+
+
+def _space(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Space: a headless engine that AI agents work in."""
 
 
 def command_line() -> typer.Typer:
@@ -20,12 +36,12 @@ def command_line() -> typer.Typer:
     markup = "rich" if sys.stdout.isatty() and sys.stderr.isatty() else None
     app = typer.Typer(
         name="space",
-        help="Space: a headless engine that AI agents work in.",
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode=markup,
         pretty_exceptions_enable=False,
     )
+    app.callback()(_space)
     facts = typer.Typer(help="Read or change what the user is doing.", no_args_is_help=True, rich_markup_mode=markup)
     facts.command("get")(context.get)
     facts.command("set")(context.change)

@@ -21,7 +21,8 @@ from cli.atomic_file import write_atomically
 from cli.console import note, print_json, say
 from cli.failure import CommandFailedError
 from cli.folders import default_data_folder, opencode_folder
-from cli.options import DEFAULT_URL, MCP_PATH, JsonOption, TokenOption, UrlOption, engine_at
+from cli.options import DEFAULT_URL, JsonOption, TokenOption, UrlOption, engine_at
+from transport.defaults import MCP_PATH
 from transport.opencode import CONFIGURATION_FILE, PLUGIN_LOCK, opencode_configuration, opencode_environment
 from transport.opencode_user import CONFIGURATION_FILES, model_settings
 

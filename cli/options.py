@@ -15,13 +15,9 @@ import typer
 from cli.client import EngineClient
 from cli.console import print_json
 from cli.failure import CommandFailedError
-
-DEFAULT_HOST = "127.0.0.1"
-DEFAULT_PORT = 7787
-"""Below the ephemeral range, so that a restarted engine finds its port free (`spec/opencode.md`, item 16)."""
+from transport.defaults import DEFAULT_HOST, DEFAULT_PORT, MCP_PATH
 
 DEFAULT_URL = f"http://{DEFAULT_HOST}:{DEFAULT_PORT}"
-MCP_PATH = "/mcp"
 
 
 def engine_url(text: str) -> str:

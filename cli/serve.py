@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cli.folders import default_data_folder
-from cli.options import DEFAULT_HOST, DEFAULT_PORT, bearer_token
-
-DEFAULT_GRACE_SECONDS = 10.0
-"""How long calls in flight may take to end at a shutdown; longer than any drawing tool takes."""
-
-
-class LogFormat(StrEnum):
-    """How log lines look."""
-
-    CONSOLE = "console"
-    JSON = "json"
-
-
-class LogLevel(StrEnum):
-    """The least that is logged."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
+from cli.options import bearer_token
+from transport.defaults import DEFAULT_HOST, DEFAULT_PORT, GRACE_SECONDS
+from transport.logs import LogFormat, LogLevel
 
 
 def _positive(seconds: float) -> float:
@@ -64,7 +46,7 @@ def serve(
     log_level: Annotated[LogLevel, typer.Option(help="The least that is logged.")] = LogLevel.INFO,
     grace: Annotated[
         float, typer.Option(callback=_positive, help="Seconds that calls in flight get at a shutdown.")
-    ] = DEFAULT_GRACE_SECONDS,
+    ] = GRACE_SECONDS,
 ) -> None:
     """Start the engine and serve until it is told to stop (Ctrl-C)."""
     # Here, not above: the web server takes a while to import, and no other command needs it.
@@ -78,8 +60,8 @@ def serve(
         force_sse=force_sse,
         token=token,
         allow_non_loopback=allow_non_loopback,
-        log_format=log_format.value,
-        log_level=log_level.value,
+        log_format=log_format,
+        log_level=log_level,
         grace_seconds=grace,
     )
     raise typer.Exit(run(options))

@@ -13,6 +13,7 @@ from dataclasses import fields
 from typing import Annotated, Any, cast
 
 from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from engine.records import Change, Record
 
@@ -113,8 +114,8 @@ def _text(value: object) -> str:
 
 def _parsed(text: str) -> object:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return from_json(text, allow_inf_nan=False)
+    except ValueError as error:
         raise UndecodableError(f"not JSON: {error}") from error
 
 

@@ -7,6 +7,7 @@ descriptor that the caller has opened, so it cannot leave the workspace folder.
 
 from __future__ import annotations
 
+import re
 import shutil
 import signal
 import subprocess
@@ -40,6 +41,11 @@ LEFT_OUT_FOLDERS = (".git", ".venv", "__pycache__", "node_modules")
 
 _MATCH_OVERHEAD_BYTES = 40
 """What JSON adds to one match: braces, names of members, the number of the line."""
+
+_ESCAPES = re.compile(r"\\(.)", re.DOTALL)
+
+_KNOWN_ESCAPES = "bBsSwW"
+"""Letters that mean something after a backslash. Before others grep drops the backslash and finds the wrong thing."""
 
 _LONGEST_COMPLAINT_BYTES = 300
 
@@ -123,6 +129,8 @@ def _grep(pattern: str, arguments: Sequence[str], *, stdin: int | None, working_
             )
         except subprocess.TimeoutExpired as error:
             raise _too_slow() from error
+        except OSError as error:
+            raise ConflictError(f"The search could not be started: {error.strerror}.") from error
         if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
             raise _too_slow()
         output.seek(0)
@@ -142,6 +150,12 @@ def _check(pattern: str) -> None:
         )
     if "\0" in pattern or "\n" in pattern:
         raise InvalidArgumentError("The pattern holds a NUL or a line break; a match lies within one line.")
+    for escaped in _ESCAPES.findall(pattern):
+        if escaped.isalpha() and escaped not in _KNOWN_ESCAPES:
+            raise InvalidArgumentError(
+                f"The pattern holds '\\{escaped}', which grep -E does not know; write [0-9] for a digit, "
+                "[[:space:]] for space, and other classes in the same way."
+            )
     try:
         pattern.encode()
     except UnicodeEncodeError as error:

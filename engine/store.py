@@ -170,6 +170,7 @@ def _sound_connection(file: Path) -> tuple[sqlite3.Connection, str | None]:
 
 
 def _prepared_connection(file: Path) -> sqlite3.Connection:
+    store_schema.check_header(file)
     connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_SECONDS, isolation_level=None, check_same_thread=False)
     try:
         store_schema.prepare(connection)

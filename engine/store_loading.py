@@ -119,18 +119,12 @@ class StateLoader:
         return StoredWorld(
             id=world_id,
             name=name,
-            created_at=self._time(created_at),
+            created_at=store_rows.time_of(created_at) or self._now,
             revision=revision,
             records=tuple(records),
             steps=tuple(steps),
             position=done,
         )
-
-    def _time(self, text: str) -> datetime:
-        try:
-            return datetime.fromisoformat(text)
-        except ValueError:
-            return self._now
 
     def _records(self, world_id: str) -> tuple[list[Record], list[str]]:
         """The records of a world, and the series of ids whose counter could not be understood."""

@@ -18,6 +18,15 @@ DELETED_WORLDS_ARE_KEPT = timedelta(days=30)
 """Time enough to notice that the wrong world was deleted."""
 
 
+def time_of(text: str) -> datetime | None:
+    """The time that a row holds; None when it holds none."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return None if time.tzinfo is None else time
+
+
 def setting_values(settings: Settings, next_world_number: int) -> Mapping[str, object]:
     """Everything that stands in the table of settings, by name."""
     return {**asdict(settings), NEXT_WORLD_NUMBER: next_world_number}
@@ -56,7 +65,8 @@ def purge_deleted(connection: sqlite3.Connection, now: datetime) -> None:
     """Remove for good what was deleted longer ago than `DELETED_WORLDS_ARE_KEPT`."""
     rows = connection.execute("SELECT id, deleted_at FROM worlds WHERE deleted_at IS NOT NULL").fetchall()
     for world_id, deleted_at in rows:
-        if datetime.fromisoformat(deleted_at) + DELETED_WORLDS_ARE_KEPT < now:
+        deleted = time_of(deleted_at)
+        if deleted is not None and deleted + DELETED_WORLDS_ARE_KEPT < now:
             for table, column in (("records", "world_id"), ("steps", "world_id"), ("worlds", "id")):
                 connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (world_id,))  # noqa: S608 - our own names
 

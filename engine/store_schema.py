@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 
 APPLICATION_ID = 0x53504143
 """`SPAC`, in the header of the file, so that `file` and we know whose it is."""
 
 SCHEMA_VERSION = 1
 """Stands in the header of the file (`PRAGMA user_version`). Grows with every change of the tables below."""
+
+_SQLITE_HEADER = b"SQLite format 3\0"
 
 _TABLES = """
 CREATE TABLE worlds (
@@ -56,6 +59,23 @@ class BrokenFileError(Exception):
 
 class NewerFileError(Exception):
     """Raised for a file that a newer version has written."""
+
+
+def check_header(file: Path) -> None:
+    """Look at the file before SQLite does, since SQLite removes the log of a database that it does not recognise.
+
+    Raises `BrokenFileError`, and `OSError` as the system does. A file that is missing or empty is fine without a log.
+    """
+    try:
+        with file.open("rb") as raw:
+            start = raw.read(len(_SQLITE_HEADER))
+    except FileNotFoundError:
+        start = b""
+    log = file.with_name(file.name + "-wal")
+    if not start and log.exists() and log.stat().st_size:
+        raise BrokenFileError("it is empty, yet there is a log of changes to it")
+    if start and start != _SQLITE_HEADER:
+        raise BrokenFileError("it is not an SQLite database")
 
 
 def prepare(connection: sqlite3.Connection) -> None:

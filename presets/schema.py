@@ -14,6 +14,8 @@ from pydantic.json_schema import GenerateJsonSchema
 
 JsonSchema = dict[str, Any]
 
+_NULL = {"type": "null"}
+
 
 class ToolArguments(BaseModel):
     """Base of the arguments of a tool: nothing beyond the declared members, no number that is not finite."""
@@ -63,8 +65,28 @@ def _inline(node: Any, definitions: Mapping[str, JsonSchema], path: tuple[str, .
         target = cast("JsonSchema", _inline(definitions[reference], definitions, (*path, reference)))
         target.pop("title", None)
         return {**target, **rest}
-    result = {key: _inline(value, definitions, path) for key, value in schema.items() if key != "discriminator"}
-    return _without_null(result)
+    result: JsonSchema = {}
+    for key, value in schema.items():
+        if key == "properties":
+            # Names of members, which may be words of JSON Schema themselves.
+            members = cast("JsonSchema", value)
+            result[key] = {name: _inline(member, definitions, path) for name, member in members.items()}
+        elif key != "discriminator":
+            result[key] = _inline(value, definitions, path)
+    return _without_null(_drop_nullable(schema, result))
+
+
+def _drop_nullable(schema: JsonSchema, result: JsonSchema) -> JsonSchema:
+    """Members that may be null are left out when they are, so no result is promised to have them."""
+    required = cast("list[str]", schema.get("required", []))
+    properties = cast("dict[str, JsonSchema]", schema.get("properties", {}))
+    kept = [name for name in required if _NULL not in cast("list[Any]", properties.get(name, {}).get("anyOf", []))]
+    if kept == required:
+        return result
+    return {
+        **{key: value for key, value in result.items() if key != "required"},
+        **({"required": kept} if kept else {}),
+    }
 
 
 def _without_null(schema: JsonSchema) -> JsonSchema:
@@ -72,7 +94,7 @@ def _without_null(schema: JsonSchema) -> JsonSchema:
     options = schema.get("anyOf")
     if not isinstance(options, list):
         return schema
-    kept = [option for option in cast("list[Any]", options) if option != {"type": "null"}]
+    kept = [option for option in cast("list[Any]", options) if option != _NULL]
     if len(kept) == len(cast("list[Any]", options)):
         return schema
     rest = {key: value for key, value in schema.items() if key != "anyOf" and not (key == "default" and value is None)}

@@ -40,6 +40,7 @@ from protocol.jsonrpc import (
     Request,
     RequestId,
     Response,
+    encodable,
     encode,
     encode_batch,
     encode_error,
@@ -64,6 +65,9 @@ SERVED_METHODS = "GET, POST, DELETE"
 
 VERSION_CLAIM = "io.modelcontextprotocol/protocolVersion"
 """The member of `_meta` with which clients that know no sessions name their revision."""
+
+ECHOED_VERSION_CHARS = 64
+"""How much of a version that is not served comes back to the client, characters. Real ones have ten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +181,7 @@ class Handler:
             protocol_version=decision.protocol_version,
             capabilities=ServerCapabilities(tools=ToolsCapability(list_changed=True)),
             server_info=Implementation(name=self._server.name, version=self._server.version, title=title),
-            instructions=instructions or None,
+            instructions=encodable(instructions) if instructions else None,
         )
         answer = _result(decision.request_id, encode(result))
         return Reply(answer.status, answer.body, (*answer.headers, (SESSION_HEADER, session.id)))
@@ -238,7 +242,8 @@ def _refuse_version(facts: HttpFacts, claim: object = None, request_id: RequestI
         if named is None or (isinstance(named, str) and named in REVISIONS):
             continue
         reason = f"protocol version {preview(named)} is not served; these are: {', '.join(REVISIONS)}"
-        data = {"supported": list(REVISIONS), "requested": named if isinstance(named, str) else str(named)}
+        requested = encodable(named[:ECHOED_VERSION_CHARS]) if isinstance(named, str) else preview(named)
+        data = {"supported": list(REVISIONS), "requested": requested}
         return Reply(400, encode_error(request_id, ErrorCode.UNSUPPORTED_VERSION, reason, data))
     return None
 

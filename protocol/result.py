@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from mcp_types import AudioContent, ContentBlock, ResourceLink, TextContent
 
-from protocol.jsonrpc import encode
+from protocol.jsonrpc import encodable, encode
 from protocol.tool import ToolDefinition, ToolError, ToolOutcome
 from protocol.tool_list import ToolEntry
 from protocol.versions import REVISIONS, Revision
@@ -53,7 +53,7 @@ def wire_result(entry: ToolEntry, outcome: ToolOutcome, version: str) -> WireRes
 
 def error_result(text: str) -> bytes:
     """The result of a call that did not succeed, as JSON: the same for every version."""
-    return encode({"content": [{"type": "text", "text": _encodable(text)}], "isError": True})
+    return encode({"content": [{"type": "text", "text": encodable(text)}], "isError": True})
 
 
 def outcome_of_error(name: str, error: Exception) -> ToolOutcome:
@@ -118,10 +118,5 @@ def _note(text: str) -> TextContent:
 def _text_or_block(block: ContentBlock) -> object:
     """Plain text leaves as a dictionary, which is written faster than the model."""
     if isinstance(block, TextContent) and block.annotations is None and block.meta is None:
-        return {"type": "text", "text": _encodable(block.text)}
+        return {"type": "text", "text": encodable(block.text)}
     return block
-
-
-def _encodable(text: str) -> str:
-    """Names of files may hold bytes that are no UTF-8; they are shown as replacement characters."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -1,6 +1,7 @@
 """MCP sessions: who is connected since when, and when a session has been left alone for too long.
 
-Owns the table of sessions. Never reads a clock (times are epoch seconds, given by the caller) and never waits.
+Owns the table of sessions. Never reads a clock (times are epoch seconds, given by the caller) and never waits. A clock
+that is set back lets sessions live longer, never shorter.
 Sessions live in memory only; after a restart each client is told 404 and begins anew.
 Source: remote-mcp, "Sessions"; MCP specification, transports ("Session Management").
 """
@@ -92,7 +93,6 @@ class SessionTable:
         self._sessions: dict[str, Session] = {}
         # The idle ones in the order in which they became idle, so that pruning looks at nothing that stays.
         self._idle: dict[str, None] = {}
-        self._latest = 0.0
         self._opened = self._expired = self._evicted = self._deleted = 0
 
     def open(
@@ -139,14 +139,14 @@ class SessionTable:
         if session is None:
             return None
         self._idle.pop(session_id, None)
-        return self._replace(session_id, in_flight=session.in_flight + 1, last_seen=self._not_before(now))
+        return self._replace(session_id, in_flight=session.in_flight + 1, last_seen=now)
 
     def end(self, session_id: str, now: float) -> None:
         """End an activity; from the end of the last one the time to live is measured. Unknown sessions are ignored."""
         session = self._sessions.get(session_id)
         if session is None or session.in_flight == 0:
             return
-        self._replace(session_id, in_flight=session.in_flight - 1, last_seen=self._not_before(now))
+        self._replace(session_id, in_flight=session.in_flight - 1, last_seen=now)
         if session.in_flight == 1:
             self._idle[session_id] = None
 
@@ -189,8 +189,7 @@ class SessionTable:
         return iter(tuple(self._sessions.values()))
 
     def _blank(self, now: float) -> Session:
-        at = self._not_before(now)
-        return Session(id=self._new_id(), protocol_version=OLDEST_VERSION, created_at=at, last_seen=at)
+        return Session(id=self._new_id(), protocol_version=OLDEST_VERSION, created_at=now, last_seen=now)
 
     def _open(self, session: Session) -> OpenedSession:
         if session.id in self._sessions:
@@ -217,11 +216,6 @@ class SessionTable:
         changed = replace(session, **changes)  # pyright: ignore[reportArgumentType]
         self._sessions[session_id] = changed
         return changed
-
-    def _not_before(self, now: float) -> float:
-        """A clock that is set back must not disorder the idle ones, or one would hide the others from pruning."""
-        self._latest = max(self._latest, now)
-        return self._latest
 
 
 def _negotiated(session: Session, version: str, client_name: str | None, client_version: str | None) -> Session:

@@ -35,8 +35,19 @@ class ToolFace:
 
 
 def face_key(definition: ToolDefinition) -> bytes:
-    """`ToolFace.key` of a definition, without the cost of the face. Raises `ValueError` where it cannot be JSON."""
-    return _tool_json(definition, TOOL_FORMS[-1])
+    """`ToolFace.key` of a definition, without the cost of the face.
+
+    Raises `ValueError`, naming the member, where the definition cannot be written as JSON.
+    """
+    try:
+        return _tool_json(definition, TOOL_FORMS[-1])
+    except ValueError:
+        for member, value in _members(definition, TOOL_FORMS[-1]).items():
+            try:
+                encode(value)
+            except ValueError as error:
+                raise ValueError(f"{member} cannot be written as JSON: {error}") from error
+        raise
 
 
 def _compiled(member: str, schema: JsonObject) -> CompiledSchema:
@@ -47,6 +58,10 @@ def _compiled(member: str, schema: JsonObject) -> CompiledSchema:
 
 
 def _tool_json(definition: ToolDefinition, form: ToolForm) -> bytes:
+    return encode(_members(definition, form))
+
+
+def _members(definition: ToolDefinition, form: ToolForm) -> JsonObject:
     tool: dict[str, object] = {"name": definition.name}
     if form.title and definition.title is not None:
         tool["title"] = definition.title
@@ -56,7 +71,7 @@ def _tool_json(definition: ToolDefinition, form: ToolForm) -> bytes:
         tool["outputSchema"] = _object_schema(definition.output_schema)
     if form.annotations and definition.annotations is not None:
         tool["annotations"] = definition.annotations
-    return encode(tool)
+    return tool
 
 
 def _object_schema(schema: JsonObject) -> JsonObject:

@@ -12,6 +12,7 @@ from quart_trio import QuartTrio
 from actors.space import Space
 from protocol.handler import Handler, ServerInfo, error_reply
 from protocol.jsonrpc import ErrorCode
+from transport.defaults import MCP_PATH
 from transport.direct_endpoint import DirectEndpoint
 from transport.mcp_http import response_of
 from transport.mcp_service import McpService
@@ -20,9 +21,6 @@ from transport.rest import rest_routes
 from transport.sse_endpoint import SseEndpoint
 from transport.status import EndpointFacts
 from transport.version import VERSION
-
-MCP_PATH = "/mcp"
-"""Where clients find the endpoint, in every mode."""
 
 ALL_METHODS = ["GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"]
 """The endpoint answers each of them itself, so that a refusal is JSON-RPC."""

@@ -15,9 +15,9 @@ from actors.sessions import ActiveSession, CloseStream
 from actors.sessions import OpenStream as OpenStreamOf
 from protocol.decision import CallTool, Reply
 from protocol.http_facts import HttpFacts
-from protocol.jsonrpc import parse
+from protocol.jsonrpc import Message, ParseFault
 from transport.event_stream import event_stream
-from transport.mcp_http import body_of, facts_of, response_of
+from transport.mcp_http import body_of, facts_of, message_of, response_of
 from transport.mcp_service import McpService, frame_of
 
 STREAM_AFTER_SECONDS = 15.0
@@ -49,25 +49,25 @@ class DirectEndpoint:
         body = await body_of(request, self._service.handler)
         if isinstance(body, Reply):
             return response_of(body)
-        message = parse(body, self._service.space.options.limits)
-        active = await self._service.begin(facts)
-        streamed = False
+        message = await message_of(body, self._service.space.options.limits)
+        active = await self._service.begin(facts, message)
+        made: Reply | Response | None = None
         try:
             decision = self._service.decide(facts, message, active)
             if isinstance(decision, CallTool):
-                made = await self._call(decision, facts, active)
-                streamed = isinstance(made, Response)
+                made = await self._call(decision, facts, message, active)
             else:
                 made = await self._service.carry_out(decision, active)
-            await self._service.note(message, made if isinstance(made, Reply) else None, active)
             return made if isinstance(made, Response) else response_of(made)
         finally:
-            if not streamed:
-                await self._service.end(active)
+            if not isinstance(made, Response):
+                await self._service.end(active, message, made)
 
-    async def _call(self, decision: CallTool, facts: HttpFacts, active: ActiveSession | None) -> Reply | Response:
+    async def _call(
+        self, decision: CallTool, facts: HttpFacts, message: Message | ParseFault, active: ActiveSession | None
+    ) -> Reply | Response:
         """JSON where the answer is there soon; an event stream once there is progress, or after a while."""
-        call = await self._service.start_call(decision, active)
+        call = self._service.start_call(decision, active)
         if isinstance(call, Reply):
             return call
         may_stream = facts.accepts_event_stream
@@ -80,7 +80,7 @@ class DirectEndpoint:
             if call.done.is_set() and not call.has_progress:
                 return self._service.reply_of(call)
             streamed = True
-            answer = _CallStream(self._service, call, active)
+            answer = _CallStream(self._service, call, message, active)
             return event_stream(answer.next_frame, answer.end)
         finally:
             if not streamed:
@@ -105,9 +105,12 @@ class DirectEndpoint:
 class _CallStream:
     """The answer of one call as an event stream: progress as it comes, then the answer, then the end."""
 
-    def __init__(self, service: McpService, call: Call, active: ActiveSession | None) -> None:
+    def __init__(
+        self, service: McpService, call: Call, message: Message | ParseFault, active: ActiveSession | None
+    ) -> None:
         self._service = service
         self._call = call
+        self._message = message
         self._active = active
         self._answered = False
 
@@ -126,4 +129,4 @@ class _CallStream:
     async def end(self) -> None:
         """The client has the answer, or is gone: then nobody waits for the call any more."""
         self._call.cancel()
-        await self._service.end(self._active)
+        await self._service.end(self._active, self._message)

@@ -44,7 +44,7 @@ def configure_logs(log_format: LogFormat, level: LogLevel) -> None:
         processors=[*processors, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.value.upper())),
         logger_factory=_NamedLoggerFactory(),
-        cache_logger_on_first_use=False,
+        cache_logger_on_first_use=True,
     )
 
 

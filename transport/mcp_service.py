@@ -5,6 +5,8 @@ Owns the steps from a message to its reply; knows neither requests nor responses
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 import structlog
 import trio
 
@@ -15,19 +17,18 @@ from actors.errors import ActorError
 from actors.sessions import (
     ActiveSession,
     Begin,
-    Count,
+    CallClaim,
     DeleteSession,
     End,
     MarkInitialized,
     Negotiate,
-    NoteListing,
+    Posted,
     Push,
 )
 from actors.sessions import CancelCall as CancelCallOf
 from actors.sessions import OpenSession as OpenSessionOf
 from actors.space import Space
 from presets.explain import ToolState
-from protocol.call_table import TooManyCalls
 from protocol.decision import (
     Accepted,
     CallTool,
@@ -41,7 +42,7 @@ from protocol.decision import (
 )
 from protocol.handler import Handler, error_reply
 from protocol.http_facts import HttpFacts
-from protocol.jsonrpc import ErrorCode, Message, ParseFault, RequestId
+from protocol.jsonrpc import Batch, ErrorCode, Message, ParseFault, Request, RequestId
 from protocol.session import SessionTableFullError
 from protocol.sse import EventTooLargeError, encode_message
 from transport.instructions import instructions
@@ -58,36 +59,42 @@ class McpService:
         self.handler = handler
         self._sessions = space.sessions
 
-    async def begin(self, facts: HttpFacts) -> ActiveSession | None:
+    async def begin(self, facts: HttpFacts, message: Message | ParseFault | None = None) -> ActiveSession | None:
         """Begin an activity of the session that a request names; None where it names none that exists."""
-        return None if facts.session_id is None else await self._sessions.ask(Begin(facts.session_id))
+        if facts.session_id is None:
+            return None
+        return await self._sessions.ask(Begin(facts.session_id, _claims_of(message)))
 
-    async def end(self, active: ActiveSession | None) -> None:
-        """End the activity; also when the request is being cancelled, since the session would never expire."""
-        if active is None:
+    async def end(
+        self,
+        active: ActiveSession | None,
+        message: Message | ParseFault | None = None,
+        reply: Reply | None = None,
+    ) -> None:
+        """End the activity, and count what it was; also when the request is being cancelled, or nothing would expire.
+
+        `message` is what a POST held, `reply` how it was answered, where that is known.
+        """
+        posted, listed = None, None
+        if message is not None:
+            methods = methods_of(message)
+            failed = reply is not None and reply.status >= HTTPStatus.BAD_REQUEST
+            posted = Posted(methods, reply.body.decode("utf-8", "replace") if reply is not None and failed else None)
+            if "tools/list" in methods:
+                listed = self.space.catalog.tools.value.revision
+            _log.debug("post", methods=methods, error=posted.error)
+        elif active is None:
             return
         with trio.CancelScope(shield=True):
             try:
-                await self._sessions.tell(End(active.session.id))
+                await self._sessions.tell(End(active, posted, listed))
             except ActorError as error:
-                _log.warning("end_not_noted", session=active.session.id, reason=str(error))
+                _log.warning("end_not_noted", reason=str(error))
 
     def decide(self, facts: HttpFacts, message: Message | ParseFault, active: ActiveSession | None) -> Decision:
         """What is to be done, on the tool list of this moment."""
         session = None if active is None else active.session
         return self.handler.decide(facts, message, session, self.space.catalog.tools.value)
-
-    async def note(self, message: Message | ParseFault, reply: Reply | None, active: ActiveSession | None) -> None:
-        """Count a POST, and note which list its client has been told."""
-        methods = methods_of(message)
-        error = None
-        if reply is not None and reply.status >= 400:
-            error = reply.body.decode("utf-8", "replace")
-        if active is not None and "tools/list" in methods:
-            revision = self.space.catalog.tools.value.revision
-            await self._sessions.tell(NoteListing(active.session.id, revision))
-        await self._sessions.tell(Count(methods, error))
-        _log.debug("post", methods=methods, error=error)
 
     async def carry_out(self, decision: Decision, active: ActiveSession | None) -> Reply:
         """Do it and give the reply; an empty body means that nothing is to be said. Cancelling cancels the calls."""
@@ -109,17 +116,16 @@ class McpService:
         finally:
             await self.end(active)
 
-    async def start_call(self, decision: CallTool, active: ActiveSession | None) -> Call | Reply:
+    def start_call(self, decision: CallTool, active: ActiveSession | None) -> Call | Reply:
         """Start a call, or say why not. Whoever starts one must cancel it when nobody waits any more."""
         if active is None:
             raise ValueError("a call without a session; the handler lets none through")
+        if active.refused is not None:
+            return error_reply(decision.request_id, ErrorCode.INTERNAL_ERROR, str(active.refused))
         try:
-            started = await self.space.calls.start(decision, active)
+            return self.space.calls.start(decision, active)
         except CallsClosedError as error:
             return error_reply(decision.request_id, ErrorCode.INTERNAL_ERROR, str(error), 503)
-        if isinstance(started, TooManyCalls):
-            return error_reply(decision.request_id, ErrorCode.INTERNAL_ERROR, str(started))
-        return started
 
     async def finish_call(self, call: Call) -> Reply:
         """Wait for the end of a call; its progress goes to the session's stream, where there is one."""
@@ -158,7 +164,7 @@ class McpService:
                 return await self._call(decision, active)
 
     async def _call(self, decision: CallTool, active: ActiveSession | None) -> Reply:
-        call = await self.start_call(decision, active)
+        call = self.start_call(decision, active)
         if isinstance(call, Reply):
             return call
         try:
@@ -201,6 +207,12 @@ class McpService:
                 nursery.start_soon(run_item, item)
         reply = self.handler.batch_reply(bodies)
         return reply if isinstance(reply, Reply) else ACCEPTED
+
+
+def _claims_of(message: Message | ParseFault | None) -> tuple[CallClaim, ...]:
+    """The calls that a body announces."""
+    items = message.items if isinstance(message, Batch) else (message,)
+    return tuple(CallClaim(item.id) for item in items if isinstance(item, Request) and item.method == "tools/call")
 
 
 def frame_of(body: bytes, request_id: RequestId | None) -> bytes:

@@ -95,13 +95,13 @@ def opencode_environment(config_home: Path, inherited: Mapping[str, str]) -> dic
     """
     changes: dict[str, str | None] = {"XDG_CONFIG_HOME": str(config_home), **ISOLATING}
     changes.update({name: None for name in BYPASSING if name in inherited})
-    # Both spellings are read; the one that is set must not hide the one that is added.
-    for name in ("NO_PROXY", "no_proxy"):
-        if name == "NO_PROXY" or name in inherited:
-            changes[name] = _without_proxy(inherited.get(name, ""))
+    # Both spellings are read, so what one of them says must not be hidden by the other.
+    direct = _direct_hosts(inherited.get("NO_PROXY", ""), inherited.get("no_proxy", ""))
+    changes["NO_PROXY"] = changes["no_proxy"] = direct
     return changes
 
 
-def _without_proxy(hosts: str) -> str:
-    named = [host.strip() for host in hosts.split(",") if host.strip()]
-    return ",".join([*named, *(host for host in LOOPBACK_HOSTS if host not in named)])
+def _direct_hosts(*lists: str) -> str:
+    """The hosts of these lists and those of this machine, each once, as one list."""
+    named = [host.strip() for hosts in lists for host in hosts.split(",") if host.strip()]
+    return ",".join(dict.fromkeys([*named, *LOOPBACK_HOSTS]))

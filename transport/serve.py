@@ -26,21 +26,15 @@ from actors.space import Space, SpaceOptions
 from engine.engine import Engine
 from engine.errors import EngineError
 from engine.store import Store
-from transport.app import MCP_PATH, make_app
+from transport.app import make_app
 from transport.asgi import AsgiApp
+from transport.defaults import DEFAULT_HOST, DEFAULT_PORT, GRACE_SECONDS, MCP_PATH
 from transport.guard import GuardPolicy
 from transport.listener import PEER_TIMEOUT_SECONDS, Listener, ListenError, is_loopback, open_listener
 from transport.logs import LogFormat, LogLevel, configure_logs
 from transport.probe import wait_until_it_answers
 from transport.server import HttpServer
 from transport.status import EndpointFacts
-
-DEFAULT_HOST = "127.0.0.1"
-DEFAULT_PORT = 7787
-"""Below the ephemeral range (32768 on Linux), so that a restart never finds it taken by an outgoing connection."""
-
-GRACE_SECONDS = 10.0
-"""How long calls in flight and open connections may take to end."""
 
 LAST_RESORT_SECONDS = 5.0
 """Beyond the grace, when the process is ended from outside the event loop: nothing may hold it for ever."""

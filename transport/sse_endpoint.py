@@ -7,6 +7,7 @@ fall back to this transport. Source: remote-mcp, "Transport Modes" and "Stream L
 from __future__ import annotations
 
 from functools import partial
+from http import HTTPStatus
 
 import structlog
 from quart import Request, Response
@@ -17,9 +18,9 @@ from actors.stream import Connect, Disconnect
 from protocol.decision import CallTool, Decision, Reply, RunBatch
 from protocol.handler import error_reply
 from protocol.http_facts import HttpFacts
-from protocol.jsonrpc import ErrorCode, parse
+from protocol.jsonrpc import ErrorCode, Message, ParseFault
 from transport.event_stream import event_stream
-from transport.mcp_http import ACCEPTED, body_of, facts_of, response_of
+from transport.mcp_http import ACCEPTED, body_of, facts_of, message_of, response_of
 from transport.mcp_service import McpService
 
 USE_SSE = "Use SSE transport"
@@ -63,34 +64,48 @@ class SseEndpoint:
         body = await body_of(request, self._service.handler)
         if isinstance(body, Reply):
             return response_of(body)
-        message = parse(body, self._service.space.options.limits)
-        active = await self._service.begin(facts)
+        message = await message_of(body, self._service.space.options.limits)
+        active = await self._service.begin(facts, message)
+        later = False
+        reply: Reply | None = None
         try:
-            reply = await self._carry_out(self._service.decide(facts, message, active), active)
-            await self._service.note(message, reply, active)
+            decision = self._service.decide(facts, message, active)
+            if active is not None and isinstance(decision, CallTool | RunBatch):
+                reply = self._answer_beside(decision, message, active)
+                later = reply is ACCEPTED
+            else:
+                reply = await self._carry_out(decision, active)
             return response_of(reply)
         finally:
-            await self._service.end(active)
+            if not later:
+                await self._service.end(active, message, reply)
+
+    def _answer_beside(
+        self, decision: CallTool | RunBatch, message: Message | ParseFault, active: ActiveSession
+    ) -> Reply:
+        """What takes long is carried out beside its POST, which is answered at once: clients post one after another."""
+        try:
+            self._service.space.calls.answer(partial(self._answer_later, decision, message, active))
+        except CallsClosedError as error:
+            request_id = decision.request_id if isinstance(decision, CallTool) else None
+            return error_reply(request_id, ErrorCode.INTERNAL_ERROR, str(error), 503)
+        return ACCEPTED
+
+    async def _answer_later(
+        self, decision: CallTool | RunBatch, message: Message | ParseFault, active: ActiveSession
+    ) -> None:
+        try:
+            reply = await self._service.carry_out(decision, active)
+            if reply.body:
+                request_id = decision.request_id if isinstance(decision, CallTool) else None
+                await self._service.push(active.session.id, reply.body, request_id)
+        finally:
+            await self._service.end(active, message)
 
     async def _carry_out(self, decision: Decision, active: ActiveSession | None) -> Reply:
-        """The reply to the POST itself. What takes long is carried out beside it: clients post one after the other."""
-        if active is None:
-            return await self._service.carry_out(decision, None)
-        if isinstance(decision, CallTool | RunBatch):
-            try:
-                self._service.space.calls.answer(partial(self._answer_later, decision, active))
-            except CallsClosedError as error:
-                request_id = decision.request_id if isinstance(decision, CallTool) else None
-                return error_reply(request_id, ErrorCode.INTERNAL_ERROR, str(error), 503)
-            return ACCEPTED
+        """The reply to the POST itself; a good one travels over the stream."""
         reply = await self._service.carry_out(decision, active)
-        if reply.status >= 400 or not reply.body:
+        if active is None or reply.status >= HTTPStatus.BAD_REQUEST or not reply.body:
             return reply
         await self._service.push(active.session.id, reply.body)
         return ACCEPTED
-
-    async def _answer_later(self, decision: CallTool | RunBatch, active: ActiveSession) -> None:
-        reply = await self._service.carry_out(decision, active)
-        if reply.body:
-            request_id = decision.request_id if isinstance(decision, CallTool) else None
-            await self._service.push(active.session.id, reply.body, request_id)

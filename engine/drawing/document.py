@@ -20,6 +20,8 @@ LayerReference = str | int
 
 FIRST_LAYER = Layer(id="layer-1", name="Layer 1", order=1)
 """The layer of a drawing in which nothing has been done yet."""
+FIRST_FOCUS = DrawingFocus(active_layer_id=FIRST_LAYER.id)
+"""What is being worked on there."""
 
 
 class Reader(Protocol):
@@ -54,7 +56,7 @@ def existing_object(reader: Reader, object_id: str) -> AnyObject:
 
 def focus_of(reader: Reader) -> DrawingFocus:
     """The active layer and the selection, without what no longer exists. `active_layer_id` is always a layer."""
-    focus = reader.get(DrawingFocus, "focus") or DrawingFocus()
+    focus = reader.get(DrawingFocus, "focus") or FIRST_FOCUS
     layers = layers_of(reader)
     active = next((layer.id for layer in layers if layer.id == focus.active_layer_id), None)
     if active is None:
@@ -71,9 +73,22 @@ def active_layer(reader: Reader) -> Layer:
     return next(layer for layer in layers_of(reader) if layer.id == active)
 
 
+def set_focus(world: Transaction, layer_id: str, selection: tuple[str, ...] = (), *, undoable: bool = True) -> None:
+    """Make that layer the active one and those objects of it the selection; no change where they are already."""
+    focus = DrawingFocus(active_layer_id=layer_id, selection=selection)
+    if focus != (world.get(DrawingFocus, "focus") or FIRST_FOCUS):
+        world.put(focus, undoable=undoable)
+
+
 def pen_of(reader: Reader) -> DrawingPen:
     """The active tool and the style of what is inserted next."""
     return reader.get(DrawingPen, "pen") or DrawingPen()
+
+
+def set_pen(world: Transaction, pen: DrawingPen) -> None:
+    """Work with that pen from now on; no change where it is that already."""
+    if pen != pen_of(world):
+        world.put(pen)
 
 
 def find_layer(reader: Reader, reference: LayerReference | None) -> Layer:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 
+from engine.drawing.curve import overshoot
 from engine.drawing.geometry import Bounds, Point, bounds_of_points, cos_sin
-from engine.drawing.records import BoxObject, DrawingObject, Ellipse, PathObject, Text
+from engine.drawing.records import BoxObject, DrawingObject, Ellipse, PathObject, Stroke, Text
 
 
 def bounds_of(item: DrawingObject) -> Bounds:
@@ -21,9 +22,17 @@ def bounds_of(item: DrawingObject) -> Bounds:
     raise TypeError(f"{type(item).__name__} is no kind of drawing object")
 
 
-def painted_bounds(item: DrawingObject, outline: Bounds) -> Bounds:
-    """The box around what is painted, given the box around its true outline. Joints are round, so nothing juts out."""
-    return outline if isinstance(item, Text) else outline.grown(item.style.stroke_width / 2)
+def paint_reach(item: DrawingObject) -> float:
+    """How far paint goes beyond the true outline, at most. Joints and ends are round, so nothing juts out."""
+    if isinstance(item, Text):
+        return 0.0
+    swing = overshoot(item.points) if isinstance(item, Stroke) else 0.0
+    return item.style.stroke_width / 2 + swing
+
+
+def painted_bounds(item: DrawingObject) -> Bounds:
+    """The box around what is painted."""
+    return bounds_of(item).grown(paint_reach(item))
 
 
 def corners_of(item: BoxObject) -> list[Point]:

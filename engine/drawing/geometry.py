@@ -83,11 +83,15 @@ def bounds_of_points(points: Sequence[Point]) -> Bounds:
 
 def union_of(boxes: Iterable[Bounds]) -> Bounds | None:
     """The smallest box around all of them, or None where there are none."""
-    columns = list(zip(*boxes, strict=True))
-    if not columns:
+    kept = list(boxes)
+    if not kept:
         return None
-    left, bottom, right, top = columns
-    return Bounds(min(left), min(bottom), max(right), max(top))
+    return Bounds(
+        min([box.left for box in kept]),
+        min([box.bottom for box in kept]),
+        max([box.right for box in kept]),
+        max([box.top for box in kept]),
+    )
 
 
 def checked_number(value: float, name: str) -> float:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from engine.drawing.extents import bounds_of
+from engine.drawing.extents import bounds_of, paint_reach
 from engine.drawing.geometry import Bounds, union_of
 from engine.drawing.records import DrawingObject, Layer
 from engine.records import Record
@@ -23,6 +23,7 @@ class LayerContent:
     def __init__(self) -> None:
         self._keys: list[tuple[int, str]] = []
         self._bounds: dict[str, Bounds] = {}
+        self._reach: dict[str, float] = {}
         self._kinds: Counter[str] = Counter()
         self._around: Bounds | None = None
         self._around_is_known = True
@@ -33,6 +34,33 @@ class LayerContent:
     def ids(self) -> Iterator[str]:
         """The ids from bottom to top."""
         return (object_id for _, object_id in self._keys)
+
+    def page(self, offset: int, limit: int) -> list[str]:
+        """Up to `limit` ids from bottom to top, `offset` of them left out."""
+        return [object_id for _, object_id in self._keys[offset : offset + limit]]
+
+    def touching(self, box: Bounds) -> list[str]:
+        """The ids of the objects whose true bounds share at least a point with the box, from bottom to top."""
+        left, bottom, right, top = box
+        bounds = self._bounds
+        return [
+            object_id
+            for _, object_id in self._keys
+            if (b := bounds[object_id])[0] <= right and b[2] >= left and b[1] <= top and b[3] >= bottom
+        ]
+
+    def painted_in(self, box: Bounds) -> list[str]:
+        """The ids of the objects whose paint may reach into the box, from bottom to top."""
+        left, bottom, right, top = box
+        bounds, reach = self._bounds, self._reach
+        return [
+            object_id
+            for _, object_id in self._keys
+            if (b := bounds[object_id])[0] - (r := reach[object_id]) <= right
+            and b[2] + r >= left
+            and b[1] - r <= top
+            and b[3] + r >= bottom
+        ]
 
     @property
     def top_order(self) -> int:
@@ -65,6 +93,7 @@ class LayerContent:
         else:
             self._keys.append(key)
         self._kinds[item.kind] += 1
+        self._reach[item.id] = paint_reach(item)
         self._set_bounds(item.id, bounds_of(item))
 
     def discard(self, item: DrawingObject) -> None:
@@ -77,10 +106,12 @@ class LayerContent:
         self._kinds[item.kind] -= 1
         if not self._kinds[item.kind]:
             del self._kinds[item.kind]
+        del self._reach[item.id]
         self._drop_bounds(item.id)
 
     def move(self, item: DrawingObject) -> None:
-        """Follow an object that stayed in its place of the order but may have another outline."""
+        """Follow an object that stayed in its place of the order but may have another outline or stroke."""
+        self._reach[item.id] = paint_reach(item)
         bounds = bounds_of(item)
         if bounds != self._bounds[item.id]:
             self._drop_bounds(item.id)

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from engine.drawing.document import active_layer, ensure_layers, pen_of
+from engine.drawing.document import active_layer, ensure_layers, pen_of, set_focus
 from engine.drawing.extents import bounds_of
 from engine.drawing.font import text_size
 from engine.drawing.geometry import (
@@ -27,7 +27,6 @@ from engine.drawing.geometry import (
 from engine.drawing.index import DrawingIndex
 from engine.drawing.records import (
     AnyObject,
-    DrawingFocus,
     Ellipse,
     Layer,
     Line,
@@ -123,7 +122,7 @@ class InsertCommand(Command[Inserted]):
                 f"The {item.kind} would reach beyond ±{MAX_COORDINATE:.0f}: its bounds would be {_shown(bounds)}."
             )
         world.put(item)
-        world.put(DrawingFocus(active_layer_id=layer.id, selection=(item.id,)))
+        set_focus(world, layer.id, (item.id,))
         return Inserted(item, bounds, layer, dropped)
 
     def base_style(self, style: Style, pen_tool: str) -> Style:

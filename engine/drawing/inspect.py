@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 from engine.drawing.document import (
     LayerReference,
@@ -85,8 +84,11 @@ class Inspect(Command[Inspection]):
         contents = [index.content(layer.id) for layer in wanted]
         if (self.ids, self.kind, self.bounds, self.selected_only) == (None, None, None, False):
             total = sum(len(content) for content in contents)
-            page = islice((i for content in contents for i in content.ids()), self.offset, self.offset + self.limit)
-            found = list(page)
+            found: list[str] = []
+            skipped = self.offset
+            for content in contents:
+                found += content.page(skipped, self.limit - len(found))
+                skipped = max(0, skipped - len(content))
         else:
             met = list(self._met(world, [layer.id for layer in wanted], selection))
             total, found = len(met), met[self.offset : self.offset + self.limit]
@@ -115,10 +117,8 @@ class Inspect(Command[Inspection]):
             ids = frozenset(self.ids) if ids is None else ids & frozenset(self.ids)
         for layer_id in layer_ids:
             content = index.content(layer_id)
-            for object_id in content.ids():
+            for object_id in content.ids() if self.bounds is None else content.touching(self.bounds):
                 if ids is not None and object_id not in ids:
-                    continue
-                if self.bounds is not None and not content.bounds[object_id].overlaps(self.bounds):
                     continue
                 if self.kind is None or existing_object(world, object_id).kind == self.kind:
                     yield object_id

@@ -17,9 +17,10 @@ from engine.drawing.document import (
     find_layer,
     focus_of,
     layers_of,
+    set_focus,
 )
 from engine.drawing.index import DrawingIndex
-from engine.drawing.records import DrawingFocus, DrawingObject, Layer
+from engine.drawing.records import DrawingObject, Layer
 from engine.drawing.words import MAX_NAME_LENGTH, checked_name
 from engine.errors import ConflictError, InvalidArgumentError
 from engine.records import Transaction
@@ -77,7 +78,7 @@ class AddLayer(Command[LayerInfo]):
         name = self.name or _free_name(layers, f"Layer {layer_id.removeprefix('layer-')}")
         layer = Layer(id=layer_id, name=name, order=layers[-1].order + 1, visible=self.visible)
         world.put(layer)
-        world.put(DrawingFocus(active_layer_id=layer.id))
+        set_focus(world, layer.id)
         return layer_info(world, layer)
 
 
@@ -103,7 +104,7 @@ class DuplicateLayer(Command[LayerInfo]):
             world.put(replace(item, id=world.new_id("object"), layer_id=copy.id))
         layers.insert(layers.index(source) + 1, copy)
         _renumber(world, layers)
-        world.put(DrawingFocus(active_layer_id=copy.id))
+        set_focus(world, copy.id)
         return layer_info(world, copy)
 
 
@@ -211,13 +212,13 @@ class DeleteLayer(Command[DeletedLayer]):
         world.remove(Layer, layer.id)
         if layer == active:
             active = layers[min(place, len(layers) - 1)]
-            world.put(DrawingFocus(active_layer_id=active.id))
+            set_focus(world, active.id)
         return DeletedLayer(layer.id, layer.name, len(going), active.id)
 
 
 def _activate(world: Transaction, layer: Layer) -> None:
     if focus_of(world).active_layer_id != layer.id:
-        world.put(DrawingFocus(active_layer_id=layer.id), undoable=False)
+        set_focus(world, layer.id, undoable=False)
 
 
 def _renumber(world: Transaction, layers: list[Layer]) -> None:

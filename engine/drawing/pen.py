@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from engine.drawing.document import pen_of
+from engine.drawing.document import pen_of, set_pen
 from engine.drawing.records import DrawingPen, DrawingTool
 from engine.drawing.style import StyleChanges
 from engine.records import Transaction
@@ -22,7 +22,7 @@ class SetTool(Command[DrawingPen]):
     def run(self, world: Transaction) -> DrawingPen:
         """Take it."""
         pen = replace(pen_of(world), tool=self.tool)
-        world.put(pen)
+        set_pen(world, pen)
         return pen
 
 
@@ -38,5 +38,5 @@ class SetDefaults(Command[DrawingPen]):
         """Change it."""
         pen = pen_of(world)
         pen = replace(pen, style=self.changes.checked().apply_to(pen.style))
-        world.put(pen)
+        set_pen(world, pen)
         return pen

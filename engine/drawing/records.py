@@ -118,7 +118,7 @@ class DrawingFocus(Record):
 
     collection: ClassVar[str] = "drawing-focus"
     id: str = "focus"
-    active_layer_id: str | None = None
+    active_layer_id: str
     selection: tuple[str, ...] = ()
 
 

@@ -16,10 +16,11 @@ from engine.drawing.document import (
     find_layer,
     focus_of,
     object_of,
+    set_focus,
 )
 from engine.drawing.geometry import Bounds
 from engine.drawing.index import DrawingIndex
-from engine.drawing.records import AnyObject, DrawingFocus, DrawingObject, ObjectKind, Text
+from engine.drawing.records import AnyObject, DrawingObject, ObjectKind, Text
 from engine.errors import ConflictError, InvalidArgumentError, NotFoundError
 from engine.records import Transaction
 from engine.world import Command
@@ -101,10 +102,8 @@ class Select(Command[Selected]):
         look = None if self.look is None else self.look.checked()
         matched = [
             object_id
-            for object_id in content.ids()
-            if (wanted is None or object_id in wanted)
-            and (self.bounds is None or content.bounds[object_id].overlaps(self.bounds))
-            and self._fits(world, object_id, look)
+            for object_id in (content.ids() if self.bounds is None else content.touching(self.bounds))
+            if (wanted is None or object_id in wanted) and self._fits(world, object_id, look)
         ]
         old = frozenset(before.selection if before.active_layer_id == layer.id else ())
         found = frozenset(matched)
@@ -113,7 +112,7 @@ class Select(Command[Selected]):
         elif self.mode == "remove":
             found = old - found
         selection = tuple(object_id for object_id in content.ids() if object_id in found)
-        world.put(DrawingFocus(active_layer_id=layer.id, selection=selection))
+        set_focus(world, layer.id, selection)
         return Selected(layer.id, selection, len(matched))
 
     def _fits(self, world: Transaction, object_id: str, look: Look | None) -> bool:
@@ -144,7 +143,7 @@ class ClearSelection(Command[int]):
     def run(self, world: Transaction) -> int:
         """Clear it."""
         focus = focus_of(world)
-        world.put(DrawingFocus(active_layer_id=focus.active_layer_id))
+        set_focus(world, focus.active_layer_id)
         return len(focus.selection)
 
 
@@ -159,7 +158,7 @@ class DeleteSelected(Command[tuple[str, ...]]):
         selection = selected_ids(world, "delete")
         for object_id in reversed(selection):  # from the top, where the index lets go fastest
             world.remove(DrawingObject, object_id)
-        world.put(DrawingFocus(active_layer_id=focus_of(world).active_layer_id))
+        set_focus(world, focus_of(world).active_layer_id)
         return selection
 
 

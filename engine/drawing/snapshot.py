@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.drawing.document import Reader, existing_object, layers_of
-from engine.drawing.extents import bounds_of, painted_bounds
+from engine.drawing.extents import painted_bounds
 from engine.drawing.geometry import Bounds, union_of
 from engine.drawing.index import DrawingIndex
 from engine.drawing.records import AnyObject, Layer
@@ -29,31 +29,19 @@ class DrawingSnapshot:
 
     def painted_bounds(self) -> Bounds | None:
         """The box around all that is painted, stroke widths included; None for a drawing without visible objects."""
-        return union_of(painted_bounds(item, bounds_of(item)) for sheet in self.sheets for item in sheet.objects)
+        return union_of(painted_bounds(item) for sheet in self.sheets for item in sheet.objects)
 
 
 def snapshot(reader: Reader, region: Bounds | None = None) -> DrawingSnapshot:
     """The visible layers; of their objects those whose paint may reach into `region`, where one is given."""
     index = reader.index(DrawingIndex)
-    return DrawingSnapshot(
-        tuple(
-            SheetSnapshot(
-                layer,
-                tuple(
-                    item
-                    for item, outline in _objects(reader, index, layer)
-                    if region is None or painted_bounds(item, outline).overlaps(region)
-                ),
-            )
-            for layer in layers_of(reader)
-            if layer.visible
-        )
-    )
-
-
-def _objects(reader: Reader, index: DrawingIndex, layer: Layer) -> list[tuple[AnyObject, Bounds]]:
-    content = index.content(layer.id)
-    return [(existing_object(reader, object_id), content.bounds[object_id]) for object_id in content.ids()]
+    sheets: list[SheetSnapshot] = []
+    for layer in layers_of(reader):
+        if layer.visible:
+            content = index.content(layer.id)
+            shown = content.ids() if region is None else content.painted_in(region)
+            sheets.append(SheetSnapshot(layer, tuple(existing_object(reader, object_id) for object_id in shown)))
+    return DrawingSnapshot(tuple(sheets))
 
 
 @dataclass(frozen=True, slots=True)

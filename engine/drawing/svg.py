@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 
-from engine.drawing.color import OPAQUE, Color, parse_color
+from engine.drawing.color import OPAQUE, normal_color, parse_color
 from engine.drawing.curve import smooth_segments
-from engine.drawing.extents import bounds_of, painted_bounds
+from engine.drawing.extents import painted_bounds
 from engine.drawing.font import (
     BASELINE_DROP,
     FONT_FAMILY,
@@ -39,6 +39,13 @@ MIN_BOX_SIDE = 1e-4
 """Smallest side of a box that can be shown, in document units."""
 MAX_SIDE = 16_384
 """Most pixels of a side of a picture; renderers refuse more."""
+
+
+_INHERITED = (
+    ' fill="none" stroke-linecap="round" stroke-linejoin="round"'
+    f' font-family="{FONT_FAMILY}, sans-serif" style="white-space:pre" xml:space="preserve"'
+)
+"""What holds for every element, said once; with many objects it is half of the file."""
 
 
 def content_box(snapshot: DrawingSnapshot) -> Bounds:
@@ -106,21 +113,21 @@ def compose_svg(
     left, top = frame.left - origin.x, origin.y - frame.top
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}" '
-        f'viewBox="{_n(left)} {_n(top)} {_n(frame.width)} {_n(frame.height)}">\n'
+        f'viewBox="{_n(left)} {_n(top)} {_n(frame.width)} {_n(frame.height)}"{_INHERITED}>\n'
     ]
     body: list[str] = []
     has_text = False
     for sheet in snapshot.sheets:
         body.append(f'<g id="{sheet.layer.id}" data-name="{escape(sheet.layer.name)}">\n')
         for item in sheet.objects:
-            if painted_bounds(item, bounds_of(item)).overlaps(frame):
+            if painted_bounds(item).overlaps(frame):
                 has_text = has_text or isinstance(item, Text)
                 body.append(pen.element(item))
         body.append("</g>\n")
     if has_text and embed_font:
         parts.append(_font_face())
     if background is not None:
-        paint = _paint("fill", parse_color(background, name="background"))
+        paint = _paint("fill", normal_color(background, name="background"))
         parts.append(
             f'<rect x="{_n(left)}" y="{_n(top)}" width="{_n(frame.width)}" height="{_n(frame.height)}"{paint}/>\n'
         )
@@ -140,11 +147,13 @@ def _font_face() -> str:
 
 
 def _n(number: float) -> str:
-    """Ten digits keep a ten-thousandth of a unit at the rim of the document; adding zero drops the sign of -0."""
-    return f"{number + 0.0:.10g}"
+    """Eight digits are what renderers keep (single precision); adding zero drops the sign of -0."""
+    return f"{number + 0.0:.8g}"
 
 
-def _paint(what: str, color: Color) -> str:
+@lru_cache(maxsize=4096)  # a drawing has few colours and many objects
+def _paint(what: str, text: str) -> str:
+    color = parse_color(text)
     opacity = "" if color.alpha == OPAQUE else f' {what}-opacity="{color.alpha / OPAQUE:.4g}"'
     return f' {what}="{color._replace(alpha=OPAQUE).text()}"{opacity}'
 
@@ -177,14 +186,13 @@ class _Pen:
 
     def _paint(self, item: AnyObject) -> str:
         style = item.style
-        fill = ' fill="none"'
+        fill = ""
         if isinstance(item, Rectangle | Ellipse | Polygon) and style.fill_enabled:
-            fill = _paint("fill", parse_color(style.fill_color))
+            fill = _paint("fill", style.fill_color)
         stroke = ""
         if style.stroke_width:
-            ends = ' stroke-linecap="round"' if isinstance(item, Line | Stroke) else ""
-            color = _paint("stroke", parse_color(style.stroke_color))
-            stroke = f'{color} stroke-width="{_n(style.stroke_width)}" stroke-linejoin="round"{ends}'
+            color = _paint("stroke", style.stroke_color)
+            stroke = f'{color} stroke-width="{_n(style.stroke_width)}"'
         return fill + stroke + _opacity(style.opacity)
 
     def _turn(self, item: BoxObject) -> str:
@@ -228,12 +236,9 @@ class _Pen:
                 place += f' textLength="{_n(width)}" lengthAdjust="spacingAndGlyphs"'
             if width:
                 lines.append(f"<tspan {place}>{escape(line, quote=False)}</tspan>")
-        paint = _paint("fill", parse_color(item.style.stroke_color)) + _opacity(item.style.opacity)
-        return (
-            f'<text id="{item.id}" transform="translate({x} {y}){turn}{stretch}" font-size="{_n(item.font_size)}" '
-            f'font-family="{FONT_FAMILY}, sans-serif" style="white-space:pre" xml:space="preserve"{paint}>'
-            f"{''.join(lines)}</text>\n"
-        )
+        paint = _paint("fill", item.style.stroke_color) + _opacity(item.style.opacity)
+        place = f'transform="translate({x} {y}){turn}{stretch}" font-size="{_n(item.font_size)}"'
+        return f'<text id="{item.id}" {place}{paint}>{"".join(lines)}</text>\n'
 
 
 def _opacity(opacity: float) -> str:

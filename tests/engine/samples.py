@@ -123,6 +123,22 @@ class Move(Command[None]):
 
 
 @dataclass(frozen=True)
+class Scribble(Command[None]):
+    """Change or remove every note behind the back of the history."""
+
+    label = "scribble"
+    undoable = False
+    text: str | None
+
+    def run(self, world: Transaction) -> None:
+        for note in list(world.all(Note)):
+            if self.text is None:
+                world.remove(Note, note.id)
+            else:
+                world.put(Note(id=note.id, text=self.text))
+
+
+@dataclass(frozen=True)
 class Break(Command[None]):
     """Change much, then fail."""
 

@@ -19,13 +19,13 @@ from engine.commands import (
     SetTheme,
     SwitchWorld,
 )
-from engine.engine import Engine, EngineCommand, EngineExecuted, EngineTransaction
+from engine.engine import Engine, EngineCommand, EngineExecuted, EngineFacts, EngineTransaction
 from engine.errors import ConflictError, EngineError, InvalidArgumentError, NotFoundError
 from engine.records import RecordTable
 from engine.settings import Settings
 from engine.stored import NOTHING, Commit, WorldCommit, WorldDeletion, fresh_state
 from engine.world import Command
-from tests.engine.samples import NOW, Cursor, Write, commands, content
+from tests.engine.samples import NOW, Cursor, Move, Write, commands, content
 
 
 def cursor_kind(table: RecordTable) -> str | None:
@@ -206,15 +206,18 @@ def test_the_context_is_remembered_in_the_settings() -> None:
     )
 
 
-def test_the_facts_follow_the_selection_and_their_serial_grows() -> None:
+def test_the_facts_follow_the_engine_and_their_serial_grows() -> None:
     engine = new_engine()
-    serials = [engine.facts().serial]
-    engine.active_world.execute(Write())
-    for command in (Write("a"), SetTheme("light"), CreateWorld("garden", activate=True)):
+    seen = [engine.facts()]
+    for command in (Write("a"), Move("note"), CreateWorld("garden", activate=True)):
         engine.execute(command)
-        serials.append(engine.facts().serial)
-    assert serials == [0, 1, 2, 3]
-    assert engine.facts().selection_kind is None
+        seen.append(engine.facts())
+    assert seen == [
+        EngineFacts(serial=0, world_id="world-1", selection_kind=None),
+        EngineFacts(serial=1, world_id="world-1", selection_kind=None),
+        EngineFacts(serial=2, world_id="world-1", selection_kind="note"),
+        EngineFacts(serial=3, world_id="world-2", selection_kind=None),
+    ]
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from tests.engine.samples import (
     Edit,
     Move,
     Note,
+    Scribble,
     TextIndex,
     Write,
     assert_index_is_true,
@@ -113,6 +114,25 @@ def test_a_command_that_is_no_step_keeps_what_can_be_redone() -> None:
     assert (world.undo_count, world.redo_count) == (0, 1)
     world.redo()
     assert world.read().get(Cursor, "cursor") == Cursor(at="somewhere")
+
+
+def test_undo_takes_away_what_really_stands_there() -> None:
+    world = new_world()
+    world.execute(Write("a"))
+    world.execute(Scribble("changed"))
+    (change,) = world.undo().changes
+    assert change.before == Note(id="note-1", text="changed")
+    assert_index_is_true(world.read())
+
+
+def test_an_undo_that_finds_its_work_done_changes_no_record() -> None:
+    world = new_world()
+    world.execute(Write("a"))
+    world.execute(Scribble(None))
+    undone = world.undo()
+    assert (undone.changes, world.undo_count, world.redo_count) == ((), 0, 1)
+    world.revert(undone)
+    assert (world.undo_count, world.redo_count) == (1, 0)
 
 
 def test_an_id_is_never_used_twice_even_after_undo() -> None:

@@ -97,7 +97,7 @@ class SilentCall:
         pass
 
 
-async def call(app: App, adapters: tuple[ToolAdapter, ...], name: str, **arguments: object) -> ToolOutcome:
+async def call(app: App, adapters: tuple[ToolAdapter, ...], name: str, /, **arguments: object) -> ToolOutcome:
     """Call a tool by its MCP name, as the handler does after it has validated the arguments."""
     (adapter,) = [adapter for adapter in adapters if adapter.mcp_name == name]
     raw: JsonObject = arguments

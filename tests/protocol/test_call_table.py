@@ -42,6 +42,8 @@ def test_a_call_that_ended_is_not_found_and_may_end_again() -> None:
     table.end(handle)
     assert table.find("a", 1) is None
     assert len(table) == 0
+    # Sessions come and go; nothing of them may stay.
+    assert table._sessions == {}
 
 
 def test_a_session_beyond_its_limit_is_refused_and_others_are_not() -> None:

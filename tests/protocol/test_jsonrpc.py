@@ -63,6 +63,12 @@ def test_an_error_without_a_readable_id_has_no_id_member() -> None:
     }
 
 
+def test_half_characters_in_the_text_of_an_error_are_replaced() -> None:
+    assert (
+        json.loads(encode_error(1, ErrorCode.INTERNAL_ERROR, "no file 'a\udcff'"))["error"]["message"] == "no file 'a?'"
+    )
+
+
 def test_a_nested_result_survives_the_way_out_and_in() -> None:  # [M] 131
     value = {"a": [1, 2.5, None, True, {"b": "Zoë\n\u2028"}], "c": {}}
     assert parse(encode_result("x", encode(value))) == Response("x", value)
@@ -232,8 +238,16 @@ def test_the_deepest_legal_body_passes() -> None:
     assert isinstance(parse(body.replace(b"[1", b"[[1]")), ParseFault)
 
 
-def test_brackets_inside_strings_are_no_nesting() -> None:
-    assert isinstance(parse(json.dumps({"jsonrpc": "2.0", "method": "[{" * 500}).encode()), Notification)
+@pytest.mark.parametrize("text", ["[{" * 500, "]}" * 500, '\\"[' * 500, "[\\", '"[' * 500])
+def test_brackets_inside_strings_are_no_nesting(text: str) -> None:
+    wide = [[]] * 100
+    message = {"jsonrpc": "2.0", "method": text, "params": {text: [text, wide]}}
+    assert isinstance(parse(json.dumps(message).encode()), Notification)
+
+
+def test_brackets_inside_strings_hide_no_nesting() -> None:
+    body = b'{"jsonrpc":"2.0","method":"p","params":{"a":%b1%b}}' % (b'["]",' * 70, b',"["]' * 70)
+    assert "deeper" in fault(body).reason
 
 
 def test_a_batch_keeps_its_order_and_a_faulty_item_does_not_spoil_it() -> None:

@@ -1,4 +1,4 @@
-"""Results of calls as each revision takes them. Case [M] 140; MCP specification, server/tools; opencode short list 11."""
+"""Results of calls as each revision takes them. Case [M] 140; MCP specification, server/tools."""
 
 from __future__ import annotations
 
@@ -107,6 +107,11 @@ def test_a_failed_call_owes_no_structured_content() -> None:
     made = wire_result(entry(TYPED), ToolOutcome.error("no such shape"), NEWEST)
     assert made.problem is None
     assert json.loads(made.body) == {"content": [{"type": "text", "text": "no such shape"}], "isError": True}
+
+
+def test_a_failed_call_sends_no_structured_content_even_where_it_has_some() -> None:
+    failed = ToolOutcome((TextContent(type="text", text="half done"),), {"id": "a"}, is_error=True)
+    assert "structuredContent" not in wired(failed, NEWEST, TYPED)
 
 
 def test_structured_content_that_nobody_declared_is_left_out_and_a_problem_for_the_log() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,7 +68,7 @@ def test_a_schema_without_members_says_that_none_are_expected() -> None:
 @pytest.mark.parametrize(
     ("schema", "value", "text"),
     [
-        ({"type": ["string", "null"]}, 3, "a: expected string or null, got a whole number, 3"),
+        ({"type": ["string", "null"]}, 3, "a: expected null or string, got a whole number, 3"),
         ({"type": "object"}, [1, 2], "a: expected object, got an array of 2 items"),
         ({"type": "array"}, {"b": 1}, "a: expected array, got an object of 1 member"),
         ({"enum": ["left", "right"]}, "lft", 'a: expected one of "left", "right", got "lft"; did you mean "left"?'),
@@ -129,6 +131,8 @@ def test_deep_alternatives_come_to_an_end() -> None:
 def test_the_number_of_problems_is_bounded() -> None:
     found = SHAPE.problems({"shape": "ellipse", "width": 1, **{f"unknown{number}": 1 for number in range(100)}})
     assert len(found) == PROBLEM_LIMIT
+    found = SHAPE.problems({"shape": "ellipse", "width": 1, "points": [{"x": "bad"}] * 100})
+    assert len(found) == PROBLEM_LIMIT
 
 
 def test_a_very_large_value_costs_one_problem_only() -> None:
@@ -165,9 +169,15 @@ def test_what_is_no_json_is_a_problem_and_no_crash() -> None:
     ],
 )
 def test_a_bad_schema_is_refused_with_the_place(schema: dict[str, Any], text: str) -> None:
-    with pytest.raises(SchemaError, match="(?s).") as caught:
+    with pytest.raises(SchemaError, match=re.escape(text)):
         compile_schema(schema)
-    assert text in str(caught.value)
+
+
+def test_a_reference_to_a_file_is_not_read(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "schema.json"
+    elsewhere.write_text('{"type": "object"}', encoding="utf-8")
+    with pytest.raises(SchemaError, match="Retrieval is disabled"):
+        compile_schema({"$ref": elsewhere.as_uri()})
 
 
 def test_references_inside_the_schema_work() -> None:

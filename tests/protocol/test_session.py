@@ -82,11 +82,12 @@ def test_only_the_expired_ones_are_pruned_oldest_first() -> None:
     assert [session.id for session in sessions] == ["s1"]
 
 
-def test_a_clock_that_is_set_back_hides_no_session_from_pruning() -> None:
+def test_a_clock_that_is_set_back_lets_sessions_live_longer_and_never_shorter() -> None:
     sessions = table()
+    sessions.open(NOW + 5 * HOUR, NEWEST)
     sessions.open(NOW, NEWEST)
-    sessions.open(NOW - 5 * HOUR, NEWEST)
-    assert len(sessions.prune(NOW + HOUR + 1)) == 2
+    assert sessions.prune(NOW + 2 * HOUR) == ()
+    assert len(sessions.prune(NOW + 6 * HOUR + 1)) == 2
 
 
 def test_looking_at_a_session_is_no_activity() -> None:

@@ -110,6 +110,20 @@ def test_a_listener_may_remove_itself_without_hiding_the_change_from_the_next() 
     assert registry.status().listener_count == 1
 
 
+def test_a_listener_that_another_one_adds_hears_of_the_next_change_first() -> None:
+    registry, late = ToolRegistry(), Listener()
+
+    def adding(tools: ToolList) -> None:
+        if not late.revisions and registry.status().listener_count == 1:
+            registry.add_on_change(late)
+
+    registry.add_on_change(adding)
+    registry.register(tool(), now=NOW)
+    assert late.revisions == []
+    registry.unregister("space_hello", "presets", now=NOW)
+    assert late.revisions == [2]
+
+
 def test_a_failing_listener_hides_the_change_from_nobody() -> None:
     registry, last = ToolRegistry(), Listener()
 
@@ -131,6 +145,7 @@ def test_a_failing_listener_hides_the_change_from_nobody() -> None:
         ({"name": ""}, "name"),
         ({"description": None}, "description"),  # [M] 146
         ({"description": " "}, "description"),
+        ({"description": "\ud800"}, "description"),
         ({"input_schema": None}, "inputSchema"),  # [M] 147
         ({"input_schema": {"type": "array"}}, "inputSchema"),
         ({"input_schema": {"type": "object", "properties": 3}}, "inputSchema"),
@@ -233,15 +248,15 @@ def test_a_refused_batch_changes_nothing(removals: Any, additions: Any, error: t
     assert listener.revisions == []
 
 
-@pytest.mark.parametrize("verb", ["replace", "remove"])
-def test_a_tool_of_another_owner_stays_and_both_owners_are_named(verb: str) -> None:
+@pytest.mark.parametrize(
+    ("verb", "change"),
+    [("replace", {"additions": (tool(owner="presets"),)}), ("remove", {"removals": (("space_hello", "presets"),)})],
+)
+def test_a_tool_of_another_owner_stays_and_both_owners_are_named(verb: str, change: dict[str, Any]) -> None:
     registry = ToolRegistry()
     registry.register(tool(owner="units"), now=NOW)
     with pytest.raises(OwnershipError, match=verb) as caught:
-        if verb == "replace":
-            registry.register(tool(owner="presets"), now=NOW)
-        else:
-            registry.unregister("space_hello", "presets", now=NOW)
+        registry.apply(**change, now=NOW)
     assert "'units'" in str(caught.value)
     assert "'presets'" in str(caught.value)
     assert registry.owner_of("space_hello") == "units"
@@ -363,7 +378,6 @@ def test_a_face_that_was_seen_before_is_not_compiled_again() -> None:
     assert registry.register(tool(input_schema=dict(SHAPE_SCHEMA)), now=NOW).entries[0].face is first
 
 
-@pytest.mark.slow
 def test_the_faces_that_are_kept_are_bounded() -> None:
     registry = ToolRegistry()
     for number in range(KEPT_FACES + 10):

@@ -133,7 +133,7 @@ async def _inspect(app: App, arguments: InspectArguments, call: ToolCall) -> Ins
 
 
 def _written(seen: Inspection, revision: int, arguments: InspectArguments) -> InspectResult:
-    active = seen.focus.active_layer_id or seen.layers[-1].layer.id
+    active = seen.focus.active_layer_id
     some_layers = seen.layers[arguments.layers_offset :]
     layers = list(_within(LAYERS_BUDGET, (_layer(summary, active) for summary in some_layers)))
     layers_end = arguments.layers_offset + len(layers)

@@ -75,7 +75,7 @@ class SearchArguments(ToolArguments):
     """What to look for, and where."""
 
     pattern: str = Field(
-        description="POSIX extended regular expression (grep -E); it matches within one line.",
+        description="Regular expression of grep -E, matched within one line. Write [0-9] for a digit, not \\d.",
         min_length=1,
         max_length=MAX_PATTERN_CHARACTERS,
     )
@@ -238,7 +238,7 @@ def adapters() -> tuple[ToolAdapter, ...]:
             id="app.write-file",
             mcp_name="space_app_write_file",
             title="Write file",
-            description="Write a text file in the workspace folder, whole or not at all. Replaces the one that is there.",
+            description="Write a text file in the workspace folder, whole or not at all. An existing one is replaced.",
             arguments=WriteFileArguments,
             result=WriteFileResult,
             run=write_file,

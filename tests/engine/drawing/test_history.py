@@ -14,14 +14,16 @@ from engine.drawing.insert import InsertBox
 from engine.drawing.layers import ActivateLayer, AddLayer, DeleteLayer
 from engine.drawing.pen import SetDefaults, SetTool
 from engine.drawing.records import DrawingFocus, Layer
-from engine.drawing.selection import ClearSelection, Select
+from engine.drawing.selection import ClearSelection, DeleteSelected, Select
 from engine.drawing.style import StyleChanges
 from engine.errors import EngineError
 from engine.records import Record, RecordTable, Transaction
 from engine.world import Command
 from tests.engine.drawing.samples import EXAMPLES, Drawing, asides, steps
 
-LayerFacts = tuple[Layer, list[str], dict[str, Bounds], dict[str, int], Bounds | None]
+LayerFacts = tuple[Layer, list[str], dict[str, Bounds], dict[str, int], Bounds | None, list[str]]
+
+SOME_BOX = Bounds(-300, -300, 300, 300)
 
 
 def index_facts(table: RecordTable) -> list[LayerFacts]:
@@ -29,7 +31,16 @@ def index_facts(table: RecordTable) -> list[LayerFacts]:
     facts: list[LayerFacts] = []
     for layer in index.layers():
         content = index.content(layer.id)
-        facts.append((layer, list(content.ids()), dict(content.bounds), dict(content.kinds), content.around))
+        facts.append(
+            (
+                layer,
+                list(content.ids()),
+                dict(content.bounds),
+                dict(content.kinds),
+                content.around,
+                content.painted_in(SOME_BOX),
+            )
+        )
     return facts
 
 
@@ -51,7 +62,10 @@ def test_undo_and_redo_restore_every_state_between_and_keep_the_index_exact(
     drawing.rectangle()
     table = drawing.table
     index_facts(table)
-    states = {drawing.world.undo_count: content_of(drawing)}
+    states = {1: content_of(drawing)}
+    drawing.world.undo()
+    states[0] = content_of(drawing)
+    drawing.world.redo()
     for command in commands:
         with suppress(EngineError):
             drawing.do(command)
@@ -167,3 +181,15 @@ def test_an_id_is_never_used_again():
     drawing.world.undo()
 
     assert drawing.rectangle() == "object-2"
+
+
+def test_undoing_a_deletion_restores_the_selection_that_was_deleted():
+    drawing = Drawing()
+    first, second = drawing.rectangle(), drawing.rectangle()
+    drawing.select(first)
+    drawing.do(DeleteSelected())
+    drawing.select(second)
+
+    drawing.world.undo()
+
+    assert focus_of(drawing.table).selection == (first,)

@@ -1,0 +1,17 @@
+"""Where the engine listens and how long it takes to end, unless told otherwise. Owns these figures.
+
+Apart from what serves, since every command reads them and should not wait for a web server to be imported.
+"""
+
+from __future__ import annotations
+
+DEFAULT_HOST = "127.0.0.1"
+
+DEFAULT_PORT = 7787
+"""Below the ephemeral range (32768 on Linux), so that a restart never finds it taken by an outgoing connection."""
+
+MCP_PATH = "/mcp"
+"""Where clients find the endpoint, in every mode."""
+
+GRACE_SECONDS = 10.0
+"""How long calls in flight and open connections may take to end."""
