@@ -21,6 +21,9 @@ from transport.listener import Listener
 IDLE_SECONDS = 75.0
 """How long an idle kept-alive connection stays open; beyond the 60 s that clients keep theirs."""
 
+KEEP_ALIVE_REQUESTS = 2**31
+"""Requests on one connection. Hypercorn would close it after 1000, in the middle of an answer to an agent's session."""
+
 _log = structlog.stdlib.get_logger("http")
 
 
@@ -36,6 +39,7 @@ class _Config(Config):
         self._listener = listener
         self.graceful_timeout = grace
         self.keep_alive_timeout = IDLE_SECONDS
+        self.keep_alive_max_requests = KEEP_ALIVE_REQUESTS
         self.accesslog = None
         # Its own lines would come between ours; what matters of it arrives through the log of this module.
         quiet = logging.getLogger("space.hypercorn")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.engine import LiveEngine
+from tests.live.engine import LiveEngine, wait_until
 from tests.live.opencode import OpenCode, isolated_environment, users_configuration
 from tests.live.scripted_model import ModelRequest, ScriptedModel, Step
 
@@ -27,6 +27,16 @@ class Live:
     opencode: OpenCode
     model: ScriptedModel
     mode: str
+
+    def change(self, *arguments: str) -> None:
+        """Run a `space` command that changes the tools, and wait until opencode has fetched the new list."""
+        listed = self.lists()
+        self.engine.space(*arguments)
+        wait_until(lambda: self.lists() > listed, "opencode lists the tools again")
+
+    def lists(self) -> int:
+        """How often the engine was asked for its tools."""
+        return self.engine.ask("status")["mcp"]["tools_list_count"]
 
 
 @dataclass(frozen=True)
@@ -86,8 +96,9 @@ def live(
 @pytest.fixture
 def session(live: Live) -> Session:
     """A fresh session, with the user drawing on the canvas and every preset following the context."""
-    live.engine.space("context", "set", "surface=canvas", "activity=drawing", "canvas_visible=true")
+    if live.engine.ask("context", "get")["surface"] != "canvas":
+        live.change("context", "set", "surface=canvas", "activity=drawing")
     for preset in live.engine.ask("presets")["presets"]:
         if preset["override_state"] != "auto":
-            live.engine.space("preset", "auto", preset["name"])
+            live.change("preset", "auto", preset["name"])
     return Session(live, live.opencode.create_session())

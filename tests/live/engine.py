@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -48,7 +49,7 @@ class LiveEngine:
         self._environment = {**environment, "SPACE_URL": self.url}
         self._command = [
             *(str(SPACE), "serve", "--port", str(self.port), "--data", str(folder / "engine")),
-            *("--workspace", str(self.workspace), "--log-format", "json", *flags),
+            *("--workspace", str(self.workspace), "--log-format", "json", "--log-level", "debug", *flags),
         ]
         self._process: subprocess.Popen[str] | None = None
 
@@ -115,9 +116,8 @@ class LiveEngine:
 
 def wait_until(condition: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
     """Look again and again until another process has brought something about. Raises `AssertionError` past the time."""
+    deadline = time.monotonic() + seconds
     never = threading.Event()
-    for _ in range(round(seconds / LOOK_SECONDS)):
-        if condition():
-            return
+    while not condition():
+        assert time.monotonic() < deadline, f"{what}: not within {seconds:g} s"
         never.wait(LOOK_SECONDS)
-    raise AssertionError(f"{what}: not within {seconds:g} s")

@@ -80,10 +80,10 @@ class ScriptedModel:
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that it overrides
                 pass
 
-            def do_GET(self) -> None:  # noqa: N802 - the name that the base class looks for
+            def do_GET(self) -> None:
                 self.json({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
 
-            def do_POST(self) -> None:  # noqa: N802
+            def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
                 with suppress(BrokenPipeError, ConnectionResetError):
                     message, finish = model.answer(body, self.headers.get("X-Session-Id") or "")
