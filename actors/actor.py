@@ -76,18 +76,35 @@ class ActorStatistics:
 class _Envelope:
     """A message under way: waiting in the mailbox, picked up, withdrawn, or answered."""
 
-    __slots__ = ("answered", "message", "picked_up", "reply", "withdrawn")
+    __slots__ = ("_asker", "message", "picked_up", "reply", "withdrawn")
 
     def __init__(self, message: Message[Any]) -> None:
         self.message = message
-        self.answered = trio.Event()
         self.reply: outcome.Outcome[Any] | None = None
         self.picked_up = False
         self.withdrawn = False
+        self._asker: trio.lowlevel.Task | None = None
 
     def answer(self, reply: outcome.Outcome[Any]) -> None:
+        """Give the reply to whoever waits for it, now or later."""
         self.reply = reply
-        self.answered.set()
+        if self._asker is not None:
+            asker, self._asker = self._asker, None
+            trio.lowlevel.reschedule(asker)
+
+    async def wait(self) -> outcome.Outcome[Any]:
+        """Wait for the reply. Cancelled, the message is withdrawn unless it was picked up. For one asker."""
+        # Parked by hand: an event for each message would cost as much as the rest of the way.
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if self.reply is None:
+            self._asker = trio.lowlevel.current_task()
+            await trio.lowlevel.wait_task_rescheduled(self._abort)
+        assert self.reply is not None  # noqa: S101 - only `answer` reschedules, and it sets the reply first
+        return self.reply
+
+    def _abort(self, _: object) -> trio.lowlevel.Abort:
+        self._asker = None
+        return trio.lowlevel.Abort.SUCCEEDED
 
 
 class _Handler(Protocol):
@@ -150,13 +167,11 @@ class Actor(Generic[StateT]):
         """
         envelope = await self._post(message)
         try:
-            await envelope.answered.wait()
+            reply = await envelope.wait()
         except trio.Cancelled:
-            if not envelope.picked_up:
-                envelope.withdrawn = True
+            envelope.withdrawn = not envelope.picked_up
             raise
-        assert envelope.reply is not None  # noqa: S101 - `answered` is set after `reply`, by the same call
-        return cast("ReplyT", envelope.reply.unwrap())
+        return cast("ReplyT", reply.unwrap())
 
     @final
     async def tell(self, message: Message[Any]) -> None:

@@ -65,13 +65,13 @@ class Call:
         self.done = trio.Event()
         self.outcome: ToolOutcome | None = None
         """What the tool gave, once `done`; None when the call was cancelled."""
-        self._send, self._progress = trio.open_memory_channel[bytes](PROGRESS_CAPACITY)
         self._last = float("-inf")
+        self._channel = None if decision.progress_token is None else trio.open_memory_channel[bytes](PROGRESS_CAPACITY)
 
     @property
     def has_progress(self) -> bool:
         """Whether progress waits to be read."""
-        return self._progress.statistics().current_buffer_used > 0
+        return self._channel is not None and self._channel[1].statistics().current_buffer_used > 0
 
     def cancel(self) -> None:
         """End the call early. Does nothing once it has ended."""
@@ -79,27 +79,31 @@ class Call:
 
     async def next_progress(self) -> bytes | None:
         """The next progress notification as JSON, or None when no more will come."""
+        if self._channel is None:
+            await self.done.wait()
+            return None
         try:
-            return await self._progress.receive()
+            return await self._channel[1].receive()
         except trio.EndOfChannel:
             return None
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """See `ToolCall`. Waits for room when the client does not keep up."""
         token = self.decision.progress_token
-        if token is None:
+        if token is None or self._channel is None:
             await trio.lowlevel.checkpoint()
             return
         if done < self._last:
             raise ValueError(f"progress must not fall: {done} came after {self._last}")
         self._last = done
         self.sign_of_life.set()
-        await self._send.send(progress_notification(token, done, total, message, self.decision.version))
+        await self._channel[0].send(progress_notification(token, done, total, message, self.decision.version))
 
     def finish(self, outcome: ToolOutcome | None) -> None:
         """Let whoever waits go on. For the runner alone."""
         self.outcome = outcome
-        self._send.close()
+        if self._channel is not None:
+            self._channel[0].close()
         self.sign_of_life.set()
         self.done.set()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -18,6 +19,9 @@ from rich.text import Text
 
 GAP = "  "
 """Between the columns of a plain table."""
+
+SHORT = 13
+"""Cells up to this width are never folded; a narrow terminal takes the room from the longer ones."""
 
 Cell = str | int | float | bool | None
 Row = Sequence[Cell]
@@ -31,6 +35,13 @@ def say(text: str) -> None:
 def note(text: str) -> None:
     """Print a line to standard error: a failure, or what a program that reads the output must not find in it."""
     print(_harmless(text), file=sys.stderr)
+
+
+def replace_what_cannot_be_printed() -> None:
+    """Make standard output and error show characters that their encoding lacks as escapes, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def print_json(value: Any) -> None:
@@ -70,9 +81,11 @@ def _rich_table(title: str | None, columns: Sequence[str], cells: Sequence[Seque
     if title is not None:
         print(f"\n{_harmless(title)}")
     width = max([len(columns), *(len(row) for row in cells)])
-    table = Table(box=SIMPLE_HEAD, show_header=bool(columns), pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, show_header=bool(columns), pad_edge=False, collapse_padding=True)
     for index in range(width):
-        table.add_column(Text(columns[index]) if index < len(columns) else "", overflow="fold")
+        head = columns[index] if index < len(columns) else ""
+        widest = max(cell_len(text) for text in (head, *(row[index] for row in cells)))
+        table.add_column(Text(head), overflow="fold", no_wrap=widest <= SHORT)
     for row in cells:
         table.add_row(*(Text(cell) for cell in row))
     Console().print(table)

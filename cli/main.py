@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from cli import call, context, export, opencode, presets, serve, status, tools
-from cli.console import note, say
+from cli.console import note, replace_what_cannot_be_printed, say
 from cli.failure import CommandFailedError
 
 
@@ -74,4 +74,5 @@ def run(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """The entry point."""
+    replace_what_cannot_be_printed()
     sys.exit(run(sys.argv[1:]))

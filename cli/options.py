@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Annotated
-from urllib.parse import urlsplit
 
+import httpx
 import typer
 
 from cli.client import EngineClient
@@ -26,14 +26,25 @@ def engine_url(text: str) -> str:
     Raises `typer.BadParameter` for what is no http URL.
     """
     url = text.strip().rstrip("/").removesuffix(MCP_PATH).rstrip("/")
-    try:
-        parts = urlsplit(url)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        valid = False
-    if not valid or any(not c.isprintable() or c == " " for c in url):
+    if not _is_root(url):
         raise typer.BadParameter(f"{text!r} is no URL of an engine; it looks like {DEFAULT_URL}")
     return url
+
+
+def _is_root(url: str) -> bool:
+    """Whether that is an http URL with a host that can be looked up, and with nothing that is not sent or not meant."""
+    if any(not c.isprintable() or c == " " for c in url):
+        return False
+    try:
+        parsed = httpx.URL(url)
+        parsed.host.encode("idna")
+    except (httpx.InvalidURL, ValueError):
+        return False
+    return (
+        parsed.scheme in ("http", "https")
+        and bool(parsed.host)
+        and not (parsed.userinfo or parsed.query or parsed.fragment)
+    )
 
 
 def bearer_token(text: str | None) -> str | None:

@@ -12,7 +12,7 @@ from cli.client import segment
 from cli.console import Row, print_json, print_table
 from cli.options import DEFAULT_URL, JsonOption, TokenOption, UrlOption, engine_at
 
-COLUMNS = ("preset", "group", "active", "because", "override", "default", "risk", "tools")
+COLUMNS = ("preset", "active", "risk", "tools")
 
 
 class Override(StrEnum):
@@ -54,13 +54,13 @@ def preset(
 
 
 def _row(row: Preset) -> Row:
-    return (
-        row.name,
-        row.group,
-        row.active,
-        row.active_reason,
-        row.override_state,
-        row.default_state,
-        row.risk,
-        row.tool_count,
-    )
+    return (row.name, _active(row), row.risk, row.tool_count)
+
+
+def _active(row: Preset) -> str:
+    """Whether it is active, and what decided that: the user's override, its default of off, or the context."""
+    if row.override_state != Override.AUTO:
+        decided = "override"
+    else:
+        decided = "default" if row.default_state == "off" else "context"
+    return f"{'yes' if row.active else 'no'} ({decided})"

@@ -70,8 +70,8 @@ def _print_actors(status: Status) -> None:
             actor.refused,
             actor.failed,
             actor.withdrawn,
-            actor.seconds_per_message * _MILLISECONDS,
-            actor.longest_seconds * _MILLISECONDS,
+            round(actor.seconds_per_message * _MILLISECONDS, 3),
+            round(actor.longest_seconds * _MILLISECONDS, 3),
         )
         for actor in status.actors
     ]

@@ -139,14 +139,14 @@ class SessionTable:
         if session is None:
             return None
         self._idle.pop(session_id, None)
-        return self._replace(session_id, in_flight=session.in_flight + 1, last_seen=now)
+        return self._active(session, session.in_flight + 1, now)
 
     def end(self, session_id: str, now: float) -> None:
         """End an activity; from the end of the last one the time to live is measured. Unknown sessions are ignored."""
         session = self._sessions.get(session_id)
         if session is None or session.in_flight == 0:
             return
-        self._replace(session_id, in_flight=session.in_flight - 1, last_seen=now)
+        self._active(session, session.in_flight - 1, now)
         if session.in_flight == 1:
             self._idle[session_id] = None
 
@@ -208,6 +208,22 @@ class SessionTable:
     def _remove(self, session_id: str) -> Session:
         self._idle.pop(session_id, None)
         return self._sessions.pop(session_id)
+
+    def _active(self, session: Session, in_flight: int, now: float) -> Session:
+        """The same session with another activity. Written out: `dataclasses.replace` takes 5 µs."""
+        changed = Session(
+            id=session.id,
+            protocol_version=session.protocol_version,
+            created_at=session.created_at,
+            last_seen=now,
+            client_name=session.client_name,
+            client_version=session.client_version,
+            negotiated=session.negotiated,
+            initialized=session.initialized,
+            in_flight=in_flight,
+        )
+        self._sessions[session.id] = changed
+        return changed
 
     def _replace(self, session_id: str, **changes: object) -> Session | None:
         session = self._sessions.get(session_id)

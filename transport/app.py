@@ -1,18 +1,21 @@
 """The web app: one Quart-Trio app with the MCP endpoint and the REST routes. Owns their wiring, and how errors look.
 
-Complete before anything listens; adding a route afterwards is an error of Quart's own.
+Complete before anything listens: adding a route afterwards is an error of Quart's own.
 """
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import structlog
-from quart import Response, request
+from quart import Request, Response, request
+from quart.typing import ResponseTypes
 from quart_trio import QuartTrio
 
 from actors.space import Space
 from protocol.handler import Handler, ServerInfo, error_reply
 from protocol.jsonrpc import ErrorCode
-from transport.defaults import MCP_PATH
+from transport.connection import Connection
 from transport.direct_endpoint import DirectEndpoint
 from transport.mcp_http import response_of
 from transport.mcp_service import McpService
@@ -22,34 +25,56 @@ from transport.sse_endpoint import SseEndpoint
 from transport.status import EndpointFacts
 from transport.version import VERSION
 
-ALL_METHODS = ["GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"]
-"""The endpoint answers each of them itself, so that a refusal is JSON-RPC."""
+MCP_PATH = "/mcp"
+"""Where clients find the endpoint, in every mode."""
 
 _log = structlog.stdlib.get_logger("http")
 
 
-def make_app(space: Space, facts: EndpointFacts) -> QuartTrio:
+class _Endpoint(Protocol):
+    async def serve(self, request: Request) -> Response: ...
+
+
+class SpaceApp(QuartTrio):
+    """Quart-Trio with a short way to the MCP endpoint, which takes requests of every method and needs no router."""
+
+    asgi_http_class = Connection
+
+    def __init__(self, endpoint: _Endpoint) -> None:
+        super().__init__("space", static_folder=None, template_folder=None)
+        self._endpoint = endpoint
+        self.register_error_handler(Exception, _answer_error)
+
+    async def handle_request(self, request: Request) -> ResponseTypes:
+        """Answer a request: the endpoint's here, all others by Quart's routes."""
+        # Quart's routing and request context cost a call as much as everything that is done about it.
+        if request.path != MCP_PATH:
+            return await super().handle_request(request)
+        try:
+            return await self._endpoint.serve(request)
+        except Exception as error:  # noqa: BLE001 - the boundary of a request, as Quart's own is
+            response = problem_of(error)
+            _log_failure(request, response, error)
+            # Clients of MCP read JSON-RPC, and try other transports when they get anything else.
+            return response_of(error_reply(None, ErrorCode.INTERNAL_ERROR, str(error), response.status_code))
+
+
+def make_app(space: Space, facts: EndpointFacts) -> SpaceApp:
     """The app over a running engine."""
-    app = QuartTrio("space", static_folder=None, template_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = space.options.limits.body_bytes
-    service = McpService(space, Handler(ServerInfo(name="space", version=VERSION, title="Space"), space.options.limits))
-    endpoint = SseEndpoint(service, MCP_PATH) if facts.force_sse else DirectEndpoint(service)
-
-    async def mcp() -> Response:
-        return await endpoint.serve(request)
-
-    app.add_url_rule(MCP_PATH, "mcp", mcp, methods=ALL_METHODS, provide_automatic_options=False)
+    limits = space.options.limits
+    service = McpService(space, Handler(ServerInfo(name="space", version=VERSION, title="Space"), limits))
+    app = SpaceApp(SseEndpoint(service, MCP_PATH) if facts.force_sse else DirectEndpoint(service))
+    app.config["MAX_CONTENT_LENGTH"] = limits.body_bytes
     app.register_blueprint(rest_routes(space, facts))
-    app.register_error_handler(Exception, _answer_error)
     return app
 
 
 async def _answer_error(error: Exception) -> Response:
     response = problem_of(error)
+    _log_failure(request, response, error)
+    return response
+
+
+def _log_failure(request: Request, response: Response, error: Exception) -> None:
     if response.status_code >= 500:
         _log.error("request_failed", path=request.path, method=request.method, exc_info=error)
-    if request.path == MCP_PATH:
-        # Clients of MCP read JSON-RPC, and try other transports when they get anything else.
-        reply = error_reply(None, ErrorCode.INTERNAL_ERROR, str(error), response.status_code)
-        return response_of(reply)
-    return response

@@ -65,7 +65,7 @@ class ServeOptions:
 
 
 def run(options: ServeOptions) -> int:
-    """Serve until a signal ends it; blocks. Returns the exit code. What keeps it from starting goes to standard error."""
+    """Serve until a signal ends it; blocks. Returns the exit code. What keeps it from starting is printed."""
     configure_logs(options.log_format, options.log_level)
     try:
         with _opened(options) as (space, listener):

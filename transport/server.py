@@ -15,7 +15,6 @@ from hypercorn.trio import serve  # pyright: ignore[reportUnknownVariableType] -
 
 from transport.asgi import AsgiApp
 from transport.guard import Guard, GuardPolicy
-from transport.keep_alive import KeepAlive
 from transport.listener import Listener
 
 IDLE_SECONDS = 75.0
@@ -40,6 +39,7 @@ class _Config(Config):
         self.graceful_timeout = grace
         self.keep_alive_timeout = IDLE_SECONDS
         self.keep_alive_max_requests = KEEP_ALIVE_REQUESTS
+        self.include_server_header = False
         self.accesslog = None
         # Its own lines would come between ours; what matters of it arrives through the log of this module.
         quiet = logging.getLogger("space.hypercorn")
@@ -55,7 +55,7 @@ class HttpServer:
     """Serves one ASGI app on one listener, once. The listener is closed when `run` ends."""
 
     def __init__(self, app: AsgiApp, listener: Listener, policy: GuardPolicy, *, grace: float) -> None:
-        self._app = Guard(KeepAlive(app), policy)
+        self._app = Guard(app, policy)
         self._listener = listener
         self._grace = grace
         self._shutdown = trio.Event()

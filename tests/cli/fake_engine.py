@@ -202,7 +202,10 @@ class FakeEngine:
                 self.facts = {name: value for name, value in changed.items() if value is not None}
                 return Reply.of(self.facts)
             case ("GET", "/api/presets"):
-                rows = [preset_row("drawing-inspect-tools"), preset_row("file-write-tools", active=False)]
+                rows = [
+                    preset_row("drawing-inspect-tools"),
+                    preset_row("file-write-tools", active=False, active_reason=None),
+                ]
                 return Reply.of({"presets": rows, "orphaned_overrides": [{"preset": "gone-tools", "state": "on"}]})
             case ("GET", "/api/tools"):
                 rows = [explanation("space_draw"), explanation("space_scene", "hidden")]

@@ -177,7 +177,21 @@ def test_the_url_may_be_that_of_the_mcp_endpoint(space: Space, engine: FakeEngin
 
 
 @pytest.mark.parametrize(
-    "url", ["127.0.0.1:7787", "ftp://127.0.0.1", "http://", "http://[::1", "http://a:x", "http://a b"]
+    "url",
+    [
+        "127.0.0.1:7787",
+        "ftp://127.0.0.1",
+        "http://",
+        "http://[::1",
+        "http://a:x",
+        "http://a b",
+        "http://a..b",
+        "http://xn--",
+        "http://999.1.1.1",
+        "http://u:p@a",
+        "http://a/?b",
+        "http://a#b",
+    ],
 )
 def test_a_url_that_is_none_is_a_usage_error(space: Space, url: str) -> None:
     ran = space("status", "--url", url)

@@ -10,7 +10,7 @@ import sys
 import pytest
 from rich.cells import cell_len
 
-from cli.console import print_json, print_table, say, shown
+from cli.console import print_json, print_table, replace_what_cannot_be_printed, say, shown
 
 ROWS = [("a name that is long enough to need folding", "[red]markup[/red]", 7), ("漢字", None, True)]
 
@@ -79,3 +79,12 @@ def test_json_is_valid_in_every_encoding(encoding: str, monkeypatch: pytest.Monk
     print_json(value)
     out.seek(0)
     assert json.loads(out.read()) == value
+
+
+def test_output_that_its_encoding_lacks_becomes_escapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", out)
+    replace_what_cannot_be_printed()
+    say("ü")
+    out.seek(0)
+    assert out.read() == "\\xfc\n"

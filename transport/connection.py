@@ -1,0 +1,77 @@
+"""One HTTP request as Quart serves it, without what quart-trio gets wrong and what it spends without need.
+
+Owns how a request's messages, its handler and its response run together; installed as the app's `asgi_http_class`.
+
+At the end of a response Hypercorn delivers `http.disconnect` from inside the final `send`. quart-trio cancels the
+request for it, and with it that very `send`, before the idle timer is started again: idle connections would never be
+closed, and each would cost the whole grace at shutdown. Here a disconnect that comes while the last of a response is
+being sent is no reason to cancel anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterable
+from typing import TYPE_CHECKING, Any, cast
+
+import trio
+from quart import Request, Response
+from quart.asgi import ASGIHTTPConnection
+from quart.utils import encode_headers
+from quart.wrappers.response import DataBody, ResponseBody
+from werkzeug.datastructures import Headers
+
+if TYPE_CHECKING:
+    from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
+    from quart import Quart
+
+
+class Connection(ASGIHTTPConnection):
+    """Serves one request. A client that goes away before its answer is complete cancels the handler."""
+
+    def __init__(self, app: Quart, scope: HTTPScope) -> None:
+        super().__init__(app, scope)
+        self._finishing = False
+
+    async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        """Handle the request in this task, and its messages in one beside it."""
+        request = self._create_request_from_scope(send)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._receive, nursery, request, receive)
+            await self._respond(send, await self.app.handle_request(request))
+            nursery.cancel_scope.cancel()
+
+    async def _receive(self, nursery: trio.Nursery, request: Request, receive: ASGIReceiveCallable) -> None:
+        await self.handle_messages(request, receive)
+        if not self._finishing:
+            nursery.cancel_scope.cancel()
+
+    async def _respond(self, send: ASGISendCallable, response: Any) -> None:
+        """Send the response, under its own time limit or the app's; a body that is whole goes out in one message."""
+        seconds = cast("float | None", self.app.config["RESPONSE_TIMEOUT"])
+        if isinstance(response, Response) and response.timeout is not ...:
+            seconds = cast("float | None", response.timeout)
+        with trio.CancelScope(deadline=trio.current_time() + (math.inf if seconds is None else seconds)):
+            await _send(
+                send,
+                {
+                    "type": "http.response.start",
+                    "status": response.status_code,
+                    "headers": encode_headers(cast("Headers", response.headers)),
+                },
+            )
+            if isinstance(response, Response) and isinstance(response.response, DataBody):
+                await self._finish(send, response.response.data)
+                return
+            async with cast("ResponseBody", response.response) as body:
+                async for data in cast("AsyncIterable[bytes]", body):
+                    await _send(send, {"type": "http.response.body", "body": data, "more_body": True})
+            await self._finish(send, b"")
+
+    async def _finish(self, send: ASGISendCallable, body: bytes) -> None:
+        self._finishing = True
+        await _send(send, {"type": "http.response.body", "body": body, "more_body": False})
+
+
+async def _send(send: ASGISendCallable, message: dict[str, Any]) -> None:
+    await send(cast("Any", message))
