@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,14 @@ import typer
 
 from cli.folders import default_data_folder
 from cli.options import bearer_token
-from transport.defaults import DEFAULT_HOST, DEFAULT_PORT, GRACE_SECONDS
+from protocol.limits import DEFAULT_LIMITS, Limits
+from transport.defaults import (
+    DEFAULT_HOST,
+    DEFAULT_PORT,
+    GRACE_SECONDS,
+    PEER_TIMEOUT_SECONDS,
+    SESSION_TTL_SECONDS,
+)
 from transport.logs import LogFormat, LogLevel
 
 
@@ -17,6 +25,20 @@ def _positive(seconds: float) -> float:
     if not 0 < seconds < float("inf"):
         raise typer.BadParameter(f"{seconds:g} is no time to wait; give seconds above 0")
     return seconds
+
+
+def _limits(given: list[str] | None) -> Limits:
+    """The limits with those changes. Raises `typer.BadParameter`, naming the limits that exist."""
+    changes: dict[str, int] = {}
+    names = [field.name for field in fields(Limits)]
+    for pair in given or ():
+        name, _, number = pair.partition("=")
+        if name not in names:
+            raise typer.BadParameter(f"there is no limit {name!r}; there are {', '.join(names)}", param_hint="--limit")
+        if not number.isascii() or not number.isdigit() or int(number) < 1:
+            raise typer.BadParameter(f"limit {name} needs a whole number above 0, not {number!r}", param_hint="--limit")
+        changes[name] = int(number)
+    return replace(DEFAULT_LIMITS, **changes)
 
 
 def serve(
@@ -47,6 +69,16 @@ def serve(
     grace: Annotated[
         float, typer.Option(callback=_positive, help="Seconds that calls in flight get at a shutdown.")
     ] = GRACE_SECONDS,
+    session_ttl: Annotated[
+        float, typer.Option(help="Seconds after which an idle MCP session ends; 0 or less: never.")
+    ] = SESSION_TTL_SECONDS,
+    peer_timeout: Annotated[
+        float, typer.Option(callback=_positive, help="Seconds after which a client that does not read is cut off.")
+    ] = PEER_TIMEOUT_SECONDS,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=NUMBER", show_default=False, help="Change a limit; docs/limits.md names them."),
+    ] = None,
 ) -> None:
     """Start the engine and serve until it is told to stop (Ctrl-C)."""
     # Here, not above: the web server takes a while to import, and no other command needs it.
@@ -63,5 +95,8 @@ def serve(
         log_format=log_format,
         log_level=log_level,
         grace_seconds=grace,
+        session_ttl_seconds=session_ttl,
+        peer_timeout_seconds=peer_timeout,
+        limits=_limits(limit),
     )
     raise typer.Exit(run(options))

@@ -63,7 +63,7 @@ class Connection(ASGIHTTPConnection):
             if isinstance(response, Response) and isinstance(response.response, DataBody):
                 await self._finish(send, response.response.data)
                 return
-            async with cast("ResponseBody", response.response) as body:
+            async with cast("ResponseBody", response.response) as body:  # pyright: ignore[reportUnknownVariableType]
                 async for data in cast("AsyncIterable[bytes]", body):
                     await _send(send, {"type": "http.response.body", "body": data, "more_body": True})
             await self._finish(send, b"")

@@ -5,6 +5,8 @@ Apart from what serves, since every command reads them and should not wait for a
 
 from __future__ import annotations
 
+from protocol.session import SESSION_TTL_SECONDS as SESSION_TTL_SECONDS
+
 DEFAULT_HOST = "127.0.0.1"
 
 DEFAULT_PORT = 7787
@@ -15,3 +17,10 @@ MCP_PATH = "/mcp"
 
 GRACE_SECONDS = 10.0
 """How long calls in flight and open connections may take to end."""
+
+PEER_TIMEOUT_SECONDS = 8.0
+"""How long a client may leave sent data unread before the kernel drops it. Accepted sockets inherit it.
+
+Hypercorn sends in a shielded scope, so a client that stops reading would otherwise hold the shutdown without limit.
+Shorter than the grace of a shutdown, long enough for a client that is busy. Linux only.
+"""

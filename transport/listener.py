@@ -7,13 +7,6 @@ import ipaddress
 import socket
 from dataclasses import dataclass
 
-PEER_TIMEOUT_SECONDS = 8.0
-"""How long a client may leave sent data unread before the kernel drops it. Accepted sockets inherit it.
-
-Hypercorn sends in a shielded scope, so a client that stops reading would otherwise hold the shutdown without limit.
-Shorter than the grace of a shutdown, long enough for a client that is busy. Linux only.
-"""
-
 BACKLOG = 100
 """Connections that wait to be accepted; a loopback service never sees more at once."""
 

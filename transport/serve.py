@@ -26,11 +26,19 @@ from actors.space import Space, SpaceOptions
 from engine.engine import Engine
 from engine.errors import EngineError
 from engine.store import Store
+from protocol.limits import DEFAULT_LIMITS, Limits
 from transport.app import make_app
 from transport.asgi import AsgiApp
-from transport.defaults import DEFAULT_HOST, DEFAULT_PORT, GRACE_SECONDS, MCP_PATH
+from transport.defaults import (
+    DEFAULT_HOST,
+    DEFAULT_PORT,
+    GRACE_SECONDS,
+    MCP_PATH,
+    PEER_TIMEOUT_SECONDS,
+    SESSION_TTL_SECONDS,
+)
 from transport.guard import GuardPolicy
-from transport.listener import PEER_TIMEOUT_SECONDS, Listener, ListenError, is_loopback, open_listener
+from transport.listener import Listener, ListenError, is_loopback, open_listener
 from transport.logs import LogFormat, LogLevel, configure_logs
 from transport.probe import wait_until_it_answers
 from transport.server import HttpServer
@@ -62,6 +70,8 @@ class ServeOptions:
     log_level: LogLevel = LogLevel.INFO
     grace_seconds: float = GRACE_SECONDS
     peer_timeout_seconds: float = PEER_TIMEOUT_SECONDS
+    session_ttl_seconds: float = SESSION_TTL_SECONDS
+    limits: Limits = DEFAULT_LIMITS
 
 
 def run(options: ServeOptions) -> int:
@@ -94,7 +104,18 @@ def _opened(options: ServeOptions) -> Generator[tuple[Space, Listener]]:
         for report in stored.reports:
             _log.error("store_report", report=report)
         engine = Engine(stored, clock=lambda: datetime.now(UTC))
-        yield Space(engine, store, SpaceOptions(workspace=options.workspace.resolve())), listener
+        yield (
+            Space(
+                engine,
+                store,
+                SpaceOptions(
+                    workspace=options.workspace.resolve(),
+                    session_ttl_seconds=options.session_ttl_seconds,
+                    limits=options.limits,
+                ),
+            ),
+            listener,
+        )
 
 
 async def _serve(options: ServeOptions, space: Space, listener: Listener) -> int:

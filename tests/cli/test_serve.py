@@ -8,6 +8,7 @@ import pytest
 
 import transport.serve
 from cli.failure import USAGE
+from protocol.limits import Limits
 from tests.cli.conftest import Space
 from transport.logs import LogFormat, LogLevel
 from transport.serve import ServeOptions
@@ -53,6 +54,14 @@ def test_every_flag_arrives(space: Space, server: FakeServer, tmp_path: Path) ->
             "debug",
             "--grace",
             "1.5",
+            "--session-ttl",
+            "60",
+            "--peer-timeout",
+            "3",
+            "--limit",
+            "sessions=5",
+            "--limit",
+            "nesting=8",
         ),
     )
     assert server.asked == [
@@ -67,6 +76,9 @@ def test_every_flag_arrives(space: Space, server: FakeServer, tmp_path: Path) ->
             log_format=LogFormat.JSON,
             log_level=LogLevel.DEBUG,
             grace_seconds=1.5,
+            session_ttl_seconds=60,
+            peer_timeout_seconds=3,
+            limits=Limits(sessions=5, nesting=8),
         )
     ]
 
@@ -97,6 +109,10 @@ def test_the_exit_code_is_that_of_the_server(space: Space, server: FakeServer) -
         ("--grace", "nan"),
         ("--grace", "inf"),
         ("--token", "a b"),
+        ("--peer-timeout", "0"),
+        ("--limit", "sessions"),
+        ("--limit", "sessions=0"),
+        ("--limit", "patience=3"),
         ("extra",),
     ],
     ids=" ".join,
