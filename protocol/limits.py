@@ -39,15 +39,6 @@ class Limits:
     outbox_frames: int = 256
     """Most frames that wait for one stream. A client that does not read them is disconnected, never waited for."""
 
-    event_bytes: int = MEBIBYTE - KIBIBYTE
-    """Longest server-sent event with its framing. Line readers of some clients give up at 1 MiB."""
-
-    result_text_bytes: int = 50 * KIBIBYTE
-    """Where opencode cuts the text of a result. Nothing is cut here: tools page their answers below it."""
-
-    result_text_lines: int = 2000
-    """Where opencode cuts the text of a result by lines."""
-
     def __post_init__(self) -> None:
         for field in fields(self):
             value: object = getattr(self, field.name)

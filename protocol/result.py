@@ -1,6 +1,6 @@
 """From the outcome of a tool to the `result` of a `tools/call`. Owns the rules of each revision for content.
 
-Never cuts a text: clients do that beyond `Limits.result_text_bytes`, and a tool that can say much pages its answer.
+Never cuts a text: opencode does that beyond 50 KiB or 2000 lines, and a tool that can say much pages its answer.
 Source: MCP specification, server/tools ("Tool Result") and the change logs of the revisions.
 """
 

@@ -5,10 +5,8 @@ Source: WHATWG HTML, "Server-sent events"; readers that split at every line brea
 
 from __future__ import annotations
 
-from protocol.limits import DEFAULT_LIMITS
-
-EVENT_LIMIT = DEFAULT_LIMITS.event_bytes
-"""Longest event with its framing, bytes."""
+EVENT_LIMIT = 1023 * 1024
+"""Longest event with its framing, bytes. Line readers of some clients give up at 1 MiB."""
 
 EVENT_STREAM = "text/event-stream"
 """The media type of a stream."""
