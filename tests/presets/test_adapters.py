@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import InvalidArgumentError, NotFoundError
-
 from presets.adapters import ToolAdapterRegistry
 from tests.presets.samples import adapter, adapters
 
