@@ -5,7 +5,7 @@
 3. A mailbox is bounded. A full one makes the sender wait, under a deadline; past it the sender gets an error that names
    the actor and its depth. Nothing is dropped silently.
 4. `ask` is cancel-atomic: cancelled before it is picked up, the message never runs; afterwards it runs to its end and
-   only the reply is thrown away.
+   only the reply is thrown away. A step that does not wait has no such middle: it never ran, or its reply arrives.
 5. A step is transactional: an error leaves the state as it was. A domain error goes to the asker as itself; a bug goes
    to the log, to the asker as `InternalError`, and into a counter.
 6. Asks run one way, down the order of ranks. An ask that runs up is refused at once.
@@ -95,8 +95,8 @@ class _Envelope:
     async def wait(self) -> outcome.Outcome[Any]:
         """Wait for the reply. Cancelled, the message is withdrawn unless it was picked up. For one asker."""
         # Parked by hand: an event for each message would cost as much as the rest of the way.
-        await trio.lowlevel.checkpoint_if_cancelled()
         if self.reply is None:
+            await trio.lowlevel.checkpoint_if_cancelled()
             self._asker = trio.lowlevel.current_task()
             await trio.lowlevel.wait_task_rescheduled(self._abort)
         assert self.reply is not None  # noqa: S101 - only `answer` reschedules, and it sets the reply first

@@ -26,7 +26,8 @@ from engine.shell import ShellCommand, ShellResult
 from engine.theme import THEMES
 from engine.view import View, ViewBox, ViewRequest
 from engine.world import Command, HistoryMove
-from presets.app import Done
+from presets.app import App, Done
+from presets.based_app import BasedApp
 from presets.context import ContextSnapshot, FactValue
 
 ResultT = TypeVar("ResultT")
@@ -62,17 +63,35 @@ class RunningApp:
         """See `App`."""
         return self._files
 
+    def based_on(self, revision: int) -> App:
+        """See `App`."""
+        return BasedApp(self, revision)
+
     async def execute(self, command: Command[ResultT] | EngineCommand[ResultT]) -> Done[ResultT]:
         """See `App`."""
-        return await self._followed(await self._reach().world.ask(Execute(command)))
+        return await self.execute_on(command, None)
 
     async def undo(self) -> Done[HistoryMove]:
         """See `App`."""
-        return await self._followed(await self._reach().world.ask(Undo()))
+        return await self.undo_on(None)
 
     async def redo(self) -> Done[HistoryMove]:
         """See `App`."""
-        return await self._followed(await self._reach().world.ask(Redo()))
+        return await self.redo_on(None)
+
+    async def execute_on(
+        self, command: Command[ResultT] | EngineCommand[ResultT], base_revision: int | None
+    ) -> Done[ResultT]:
+        """See `ExecutingApp`."""
+        return await self._followed(await self._reach().world.ask(Execute(command, base_revision)))
+
+    async def undo_on(self, base_revision: int | None) -> Done[HistoryMove]:
+        """See `ExecutingApp`."""
+        return await self._followed(await self._reach().world.ask(Undo(base_revision)))
+
+    async def redo_on(self, base_revision: int | None) -> Done[HistoryMove]:
+        """See `ExecutingApp`."""
+        return await self._followed(await self._reach().world.ask(Redo(base_revision)))
 
     async def get_context(self) -> ContextSnapshot:
         """See `App`."""

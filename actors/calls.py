@@ -166,8 +166,11 @@ class Calls:
         revision = self._catalog.tools.value.revision
         try:
             with call.scope:
+                await trio.lowlevel.checkpoint_if_cancelled()
                 outcome = await run_tool(call.decision.call, call)
                 await self._let_client_list(active, revision)
+        except* Exception:  # noqa: BLE001 - the boundary of a call: what a tool raises while it is being cancelled ends here
+            _log.exception("tool_failed", tool=call.decision.call.entry.definition.name)
         finally:
             if call.scope.cancelled_caught:
                 outcome = None
@@ -180,6 +183,8 @@ class Calls:
             await send_answer()
         except ActorError as error:
             _log.warning("answer_failed", reason=str(error))
+        except Exception:  # noqa: BLE001 - the boundary of an answer: one that cannot be sent must not end the engine
+            _log.exception("answer_failed")
         finally:
             self._answering -= 1
             self._ended.publish(0)

@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import structlog
 from pydantic import ValidationError
 
 from actors import ranks
 from actors.actor import Actor, Message, handles
+from actors.errors import ActorError
 from actors.mcp_sync import McpSyncActor, Sync
 from actors.published import Published
 from actors.resolution import (
@@ -33,7 +35,7 @@ from actors.resolution import (
 from actors.world import Execute, WorldActor
 from engine.commands import RememberContext, SwitchWorld
 from engine.engine import EngineFacts
-from engine.errors import InvalidArgumentError
+from engine.errors import EngineError, InvalidArgumentError
 from presets.context import ContextSnapshot, FactValue
 from presets.definition import OverrideState
 from presets.explain import Explanation
@@ -41,6 +43,8 @@ from presets.overrides import Overrides
 from presets.surface import coherent
 from presets.view_model import PresetView
 from protocol.tool import ToolDefinition
+
+_log = structlog.stdlib.get_logger("presets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,11 @@ class EditCapabilities(Message[ContextView]):
 
 @dataclass(frozen=True, slots=True)
 class FollowEngine(Message[ContextView]):
-    """Take over facts of the engine. Older ones than those already known are ignored."""
+    """Take over facts of the engine. Older ones than those already known are ignored.
+
+    The engine has done already what they tell, so they cannot be refused: where the tool list cannot follow them (tools
+    collide), it stands as it was and the log says why, until a change lets it follow.
+    """
 
     facts: EngineFacts
 
@@ -157,14 +165,7 @@ class ContextActor(Actor[ContextState]):
 
     @handles(FollowEngine)
     async def _follow_engine(self, message: FollowEngine) -> ContextView:
-        facts = message.facts
-        if facts.serial <= self.state.facts_serial:
-            return self.state.view
-        current = self.state.view.context
-        context = current.patched({"world_id": facts.world_id, "selection_kind": facts.selection_kind})
-        await self._show(replace(self.state.view, context=context))
-        self.state = replace(self.state, facts_serial=facts.serial)
-        return self.state.view
+        return await self._follow(message.facts)
 
     @handles(SetOverride)
     async def _set_override(self, message: SetOverride) -> ContextView:
@@ -209,18 +210,43 @@ class ContextActor(Actor[ContextState]):
         before = view.context
         if wanted.world_id is None:
             raise InvalidArgumentError("world_id cannot be taken away: one world is always active")
-        if wanted.world_id != before.world_id:
+        switches = wanted.world_id != before.world_id
+        if switches:
             done = await self._world.ask(Execute(SwitchWorld(wanted.world_id)))
             wanted = wanted.patched({"selection_kind": done.facts.selection_kind})
             self.state = replace(self.state, facts_serial=done.facts.serial)
         try:
             await self._remember(before, wanted)
-            return await self._show(replace(view, context=wanted))
+            shown = await self._show(replace(view, context=wanted))
         except BaseException:
-            await self._remember(wanted, before)
-            if wanted.world_id != before.world_id and before.world_id is not None:
-                await self._world.ask(Execute(SwitchWorld(before.world_id)))
+            await self._go_back(wanted, before)
             raise
+        return await self._follow(self._world.facts.value) if switches else shown
+
+    async def _go_back(self, left: ContextSnapshot, before: ContextSnapshot) -> None:
+        """Let the engine be where it was. The asker hears why the move failed, the log what could not be undone."""
+        try:
+            await self._remember(left, before)
+            if left.world_id != before.world_id and before.world_id is not None:
+                await self._world.ask(Execute(SwitchWorld(before.world_id)))
+        except (EngineError, ActorError) as error:
+            _log.error("going_back_failed", reason=str(error), world=left.world_id, wanted=before.world_id)
+
+    async def _follow(self, facts: EngineFacts) -> ContextView:
+        """Take over these facts, and then those that became true meanwhile, whose bringers saw no need to tell."""
+        while facts.serial > self.state.facts_serial:
+            latest = self._world.facts.value
+            facts = latest if latest.serial > facts.serial else facts
+            view = self.state.view
+            context = view.context.patched({"world_id": facts.world_id, "selection_kind": facts.selection_kind})
+            try:
+                await self._show(replace(view, context=context))
+            except EngineError as error:
+                _log.warning("tool_list_held_back", reason=str(error))
+                self._become(replace(view, context=context), Resolved(view.resolution, self.state.definitions))
+            self.state = replace(self.state, facts_serial=facts.serial)
+            facts = self._world.facts.value
+        return self.state.view
 
     async def _remember(self, before: ContextSnapshot, after: ContextSnapshot) -> None:
         if any(getattr(before, field) != getattr(after, field) for field in REMEMBERED):

@@ -1,7 +1,7 @@
 """The sync actor: sole owner of which tools it has put into the catalog, and from which source.
 
-It turns the wanted tools into one batch for the catalog, or refuses before anything is changed. It never touches a tool
-that somebody else registered. Source: agent-presets, "MCP Sync".
+It turns the wanted tools into one batch for the catalog, or refuses with nothing changed. It never touches a tool that
+somebody else registered. Source: agent-presets, "MCP Sync".
 """
 
 from __future__ import annotations
@@ -12,9 +12,15 @@ from typing import ClassVar
 from actors import ranks
 from actors.actor import Actor, Message, handles
 from actors.catalog import ApplyBatch, CatalogActor, owners_of
+from engine.errors import ConflictError
 from presets.sync_plan import ManagedTools, plan_sync
 from presets.tool_definitions import MANAGED_OWNER
 from protocol.tool import ToolDefinition
+from protocol.tool_registry import ToolRegistryError
+
+
+class RefusedToolsError(ConflictError):
+    """Raised when the catalog refuses the wanted tools (a schema that does not compile, a name that is taken)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +39,10 @@ class SyncStatus:
 
 @dataclass(frozen=True, slots=True)
 class Sync(Message[int]):
-    """Let the catalog show exactly these managed tools. The reply is the revision of the tool list."""
+    """Let the catalog show exactly these managed tools. The reply is the revision of the tool list.
+
+    Raises `SyncOwnershipError`, `DuplicateToolNameError` and `RefusedToolsError`, with nothing changed.
+    """
 
     wanted: tuple[ToolDefinition, ...]
 
@@ -84,6 +93,10 @@ class McpSyncActor(Actor[SyncState]):
         plan = plan_sync(self.state.managed, wanted, owners_of(tools), self._owner)
         revision = tools.revision
         if not plan.empty:
-            revision = await self._catalog.ask(ApplyBatch(self._owner, plan.register, plan.unregister))
+            batch = ApplyBatch(self._owner, plan.register, plan.unregister)
+            try:
+                revision = await self._catalog.ask(batch)
+            except ToolRegistryError as error:
+                raise RefusedToolsError(f"the tool list cannot be shown: {error}") from error
         self.state = SyncState(plan.managed, started)
         return revision

@@ -47,6 +47,8 @@ async def run_shell(command: ShellCommand, workspace: Path, environment: Mapping
         )
     except FileNotFoundError:
         raise EngineError("bash is not installed on this machine, so no shell command can run") from None
+    except OSError as error:
+        raise EngineError(f"the shell command could not be started: {error}") from error
     assert process.stdout is not None  # noqa: S101 - PIPE was asked for
     assert process.stderr is not None  # noqa: S101 - PIPE was asked for
     stdout, stderr = BoundedOutput(STDOUT_LIMIT_BYTES), BoundedOutput(STDERR_LIMIT_BYTES)

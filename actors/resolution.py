@@ -102,16 +102,22 @@ class ViewPresets(Message[PresetView]):
     resolution: Resolution
 
 
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What takes an edit back: the inverse of its changes of presets, and the adapters as they were."""
+
+    presets: tuple[RegistryEdit, ...]
+    adapters: ToolAdapterRegistry
+
+
 @dataclass(slots=True)
 class Capabilities:
-    """What exists. Each of its parts is whole or not at all by itself; `pending` takes the last edit back."""
+    """What exists. `before` takes the last edit back, until it is settled."""
 
     presets: PresetRegistry = field(default_factory=PresetRegistry)
     adapters: ToolAdapterRegistry = field(default_factory=ToolAdapterRegistry)
     made: DefinitionCache = field(default_factory=DefinitionCache)
-    pending_presets: tuple[RegistryEdit, ...] = ()
-    pending_adapters: CapabilityEdit = field(default_factory=CapabilityEdit)
-    removed_adapters: tuple[ToolAdapter, ...] = ()
+    before: _Before | None = None
 
 
 class ResolutionActor(Actor[Capabilities]):
@@ -144,7 +150,7 @@ class ResolutionActor(Actor[Capabilities]):
     @handles(Settle)
     async def _settle(self, message: Settle) -> None:
         if message.keep:
-            self._forget_pending()
+            self.state.before = None
         else:
             self._take_back()
 
@@ -182,32 +188,21 @@ class ResolutionActor(Actor[Capabilities]):
 
     def _apply(self, edit: CapabilityEdit) -> None:
         state = self.state
+        # On a copy, so that a refused edit leaves the adapters as they were, their order included.
+        adapters = ToolAdapterRegistry()
+        for adapter in state.adapters:
+            adapters.register(adapter)
+        for tool_id in edit.remove_adapters:
+            adapters.unregister(tool_id)
+        for adapter in edit.add_adapters:
+            adapters.register(adapter)
         edits = (*map(Unregister, edit.remove_presets), *map(Register, edit.add_presets))
-        state.pending_presets = state.presets.edit(edits)
-        removed: list[ToolAdapter] = []
-        added: list[ToolAdapter] = []
-        try:
-            for tool_id in edit.remove_adapters:
-                removed.append(state.adapters.unregister(tool_id))
-            for adapter in edit.add_adapters:
-                state.adapters.register(adapter)
-                added.append(adapter)
-        finally:
-            state.removed_adapters = tuple(removed)
-            state.pending_adapters = CapabilityEdit(add_adapters=tuple(added))
-            if len(removed) + len(added) < len(edit.remove_adapters) + len(edit.add_adapters):
-                self._take_back()
+        state.before = _Before(state.presets.edit(edits), state.adapters)
+        state.adapters = adapters
 
     def _take_back(self) -> None:
         state = self.state
-        for adapter in reversed(state.pending_adapters.add_adapters):
-            state.adapters.unregister(adapter.id)
-        for adapter in reversed(state.removed_adapters):
-            state.adapters.register(adapter)
-        state.presets.edit(state.pending_presets)
-        self._forget_pending()
-
-    def _forget_pending(self) -> None:
-        self.state.pending_presets = ()
-        self.state.pending_adapters = CapabilityEdit()
-        self.state.removed_adapters = ()
+        if state.before is not None:
+            state.presets.edit(state.before.presets)
+            state.adapters = state.before.adapters
+            state.before = None

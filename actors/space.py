@@ -16,7 +16,7 @@ from actors.app import RunningApp
 from actors.calls import Calls
 from actors.catalog import CatalogActor
 from actors.context import ContextActor, EditCapabilities, FollowEngine
-from actors.errors import ActorStoppedError
+from actors.errors import ActorStoppedError, MailboxFullError
 from actors.mcp_sync import McpSyncActor
 from actors.resolution import CapabilityEdit, ResolutionActor
 from actors.sessions import Announce, CloseStreams, SessionsActor
@@ -125,8 +125,16 @@ class Space:
             if tools.revision == revision:
                 continue
             revision = tools.revision
+            _log.info("list_changed", revision=revision, tools=len(tools))
             try:
-                await self.sessions.tell(Announce())
+                await self._announce()
             except ActorStoppedError:
                 return
-            _log.info("list_changed", revision=revision, tools=len(tools))
+
+    async def _announce(self) -> None:
+        """Deliver one announcement, however long the sessions actor is busy; the last state must reach everybody."""
+        while True:
+            try:
+                return await self.sessions.tell(Announce())
+            except MailboxFullError as error:
+                _log.warning("announcement_waits", reason=str(error))

@@ -48,19 +48,24 @@ class WorldDone(Generic[ResultT]):
 
 @dataclass(frozen=True, slots=True)
 class Execute(Message[WorldDone[ResultT]], Generic[ResultT]):
-    """Run one command, whole or not at all."""
+    """Run one command, whole or not at all. Raises `StaleError` when the world is not at `base_revision`."""
 
     command: Command[ResultT] | EngineCommand[ResultT]
+    base_revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Undo(Message[WorldDone[HistoryMove]]):
-    """Take back the last step of the active world."""
+    """Take back the last step of the active world. Raises as `Execute`."""
+
+    base_revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Redo(Message[WorldDone[HistoryMove]]):
-    """Do again the step that was undone last."""
+    """Do again the step that was undone last. Raises as `Execute`."""
+
+    base_revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +108,15 @@ class WorldActor(Actor[Engine]):
 
     @handles(Execute)
     async def _execute(self, message: Execute[object]) -> WorldDone[object]:
-        return await self._do(lambda: self.state.execute(message.command))
+        return await self._do(lambda: self.state.execute(message.command, base_revision=message.base_revision))
 
     @handles(Undo)
     async def _undo(self, message: Undo) -> WorldDone[HistoryMove]:
-        return await self._do(self.state.undo)
+        return await self._do(lambda: self.state.undo(base_revision=message.base_revision))
 
     @handles(Redo)
     async def _redo(self, message: Redo) -> WorldDone[HistoryMove]:
-        return await self._do(self.state.redo)
+        return await self._do(lambda: self.state.redo(base_revision=message.base_revision))
 
     @handles(TakeSnapshot)
     async def _take_snapshot(self, message: TakeSnapshot) -> WorldSnapshot:

@@ -109,7 +109,7 @@ def adapters_of(registry: PresetRegistry) -> ToolAdapterRegistry:
     return adapters
 
 
-def seconds_per_change(workload: Workload, presets: int) -> float:
+def seconds_per_change(workload: Workload, presets: int, rounds: int = ROUNDS) -> float:
     """The median time of one context change."""
     registry = registry_of(workload, presets)
     adapters = adapters_of(registry)
@@ -120,7 +120,7 @@ def seconds_per_change(workload: Workload, presets: int) -> float:
     gc.freeze()
     gc.disable()  # a collection walks everything that exists, which is not what is measured here
     try:
-        for turn in range(ROUNDS):
+        for turn in range(rounds):
             start = time.perf_counter()
             resolution = resolve(registry, CONTEXTS[turn % 2], NO_OVERRIDES)
             changed = resolution.signature != signature

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import ClassVar, Generic, TypeVar
 
 from engine import domains
-from engine.errors import NotFoundError
+from engine.errors import NotFoundError, StaleError
 from engine.records import RecordTable
 from engine.settings import Settings
 from engine.stored import NOTHING, Commit, StoredState, StoredWorld, WorldCommit, WorldDeletion
@@ -195,21 +195,27 @@ class Engine:
         world = self.active_world
         return EngineFacts(serial=self._serial, world_id=world.id, selection_kind=self._selection_kind(world.read()))
 
-    def execute(self, command: Command[ResultT] | EngineCommand[ResultT]) -> EngineExecuted[ResultT]:
+    def execute(
+        self, command: Command[ResultT] | EngineCommand[ResultT], *, base_revision: int | None = None
+    ) -> EngineExecuted[ResultT]:
         """Run the command whole or not at all: on the active world, or on the set of worlds and the settings.
 
-        Whatever the command raises goes to the caller, and everything is as it was.
+        Whatever the command raises goes to the caller, and everything is as it was. Raises `StaleError` when
+        `base_revision` is given and is not the active world's.
         """
+        self._check_base(base_revision)
         if isinstance(command, EngineCommand):
             return self._execute_here(command)
         return self._executed_in_world(self.active_world.execute(command))
 
-    def undo(self) -> EngineExecuted[HistoryMove]:
-        """Take back the last step of the active world. Raises `ConflictError` when there is none."""
+    def undo(self, *, base_revision: int | None = None) -> EngineExecuted[HistoryMove]:
+        """Take back the last step of the active world. Raises `ConflictError` when there is none; else as `execute`."""
+        self._check_base(base_revision)
         return self._executed_in_world(self.active_world.undo())
 
-    def redo(self) -> EngineExecuted[HistoryMove]:
-        """Do again the step of the active world that was undone last. Raises `ConflictError` when there is none."""
+    def redo(self, *, base_revision: int | None = None) -> EngineExecuted[HistoryMove]:
+        """Do the step again that was undone last. Raises `ConflictError` when there is none; else as `execute`."""
+        self._check_base(base_revision)
         return self._executed_in_world(self.active_world.redo())
 
     def revert(self, executed: EngineExecuted[ResultT]) -> None:
@@ -228,6 +234,11 @@ class Engine:
         if executed.previous is not None:
             self._state = executed.previous
         self._serial += 1
+
+    def _check_base(self, base_revision: int | None) -> None:
+        revision = self.active_world.revision
+        if base_revision is not None and base_revision != revision:
+            raise StaleError(base_revision, revision)
 
     def _execute_here(self, command: EngineCommand[ResultT]) -> EngineExecuted[ResultT]:
         before = self._state

@@ -21,5 +21,17 @@ class ConflictError(EngineError):
     """Raised when the operation is possible, but not in the present state (nothing selected, name taken, limit)."""
 
 
+class StaleError(ConflictError):
+    """Raised when a change names the revision it is based on, and the world has changed since."""
+
+    def __init__(self, base_revision: int, revision: int) -> None:
+        super().__init__(
+            f"the world is at revision {revision}, and this change is based on revision {base_revision}; "
+            "look at what has changed, then base the change on the present revision"
+        )
+        self.base_revision = base_revision
+        self.revision = revision
+
+
 class ForbiddenError(EngineError):
     """Raised when the operation would leave the ground it may work on (a path outside the workspace folder)."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
+from typing import Protocol
 
 from engine.errors import InvalidArgumentError
+from engine.theme import Theme
 
 MIN_VIEW_SIDE = 16
 """Pixels. Below this a picture shows nothing that a model could read."""
@@ -60,6 +62,33 @@ class ViewRequest:
                 raise InvalidArgumentError(
                     f"{name} is {side} pixels; a picture has from {MIN_VIEW_SIDE} to {MAX_VIEW_SIDE} on each side"
                 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """A picture as a PNG file's bytes with its size in pixels.
+
+    `box` is the part of the surface that it really shows, so that pixels can be related to coordinates; None for a
+    surface that has no such box. `renderer` says what made it, where there is a choice.
+    """
+
+    png: bytes
+    width: int
+    height: int
+    box: ViewBox | None = None
+    renderer: str | None = None
+
+
+class Picture(Protocol):
+    """One surface of a world at one moment: frozen, taken by the world's owner, rendered by whoever has the time."""
+
+    def png(self, request: ViewRequest, theme: Theme) -> Rendered:
+        """The picture in that size. May take seconds for a large world."""
+        ...
+
+    def svg(self, theme: Theme) -> str:
+        """The picture as an SVG document. Raises `ConflictError` for a surface that has none."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from mcp_types import ContentBlock, ImageContent, TextContent
 
 from engine.errors import EngineError, InvalidArgumentError, NotFoundError
 from presets.app import App
-from presets.schema import ToolArguments, ToolResult, schema_of
+from presets.schema import ToolArguments, ToolResult, WriteArguments, schema_of
 from protocol.tool import JsonObject, ToolCall, ToolError, ToolOutcome, ToolRun
 
 MCP_NAME_PREFIX = "space_"
@@ -72,7 +72,9 @@ def typed_adapter(
     def make_run(app: App) -> ToolRun:
         async def body(raw: JsonObject, call: ToolCall) -> ToolOutcome:
             try:
-                made = await run(app, arguments.model_validate(raw), call)
+                given = arguments.model_validate(raw)
+                base = given.base_revision if isinstance(given, WriteArguments) else None
+                made = await run(app if base is None else app.based_on(base), given, call)
             except EngineError as error:
                 raise ToolError(str(error)) from error
             images: tuple[ContentBlock, ...] = ()

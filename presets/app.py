@@ -37,6 +37,13 @@ class App(Protocol):
         """The workspace folder. Its methods are synchronous: call them through `in_thread`."""
         ...
 
+    def based_on(self, revision: int) -> App:
+        """The same engine, whose `execute`, `undo` and `redo` refuse when the world is not at that revision.
+
+        After the first change of its own it follows the world, so that a tool may change it in several steps.
+        """
+        ...
+
     async def execute(self, command: Command[ResultT] | EngineCommand[ResultT]) -> Done[ResultT]:
         """Run one command, whole or not at all, and return once it is durable and the context has followed it."""
         ...

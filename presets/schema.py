@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import GenerateJsonSchema
 
 JsonSchema = dict[str, Any]
@@ -21,6 +21,16 @@ class ToolArguments(BaseModel):
     """Base of the arguments of a tool: nothing beyond the declared members, no number that is not finite."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class WriteArguments(ToolArguments):
+    """Base of the arguments of a tool that changes a world: it may name the revision that it was thought out on."""
+
+    base_revision: int | None = Field(
+        default=None,
+        ge=0,
+        description="The revision this change is based on. When the world has changed since, the change is refused.",
+    )
 
 
 class ToolResult(BaseModel):

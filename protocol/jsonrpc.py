@@ -105,6 +105,16 @@ _MAYBE_TOO_LARGE = re.compile(rb"[0-9](?:[eE]\+?0*[1-9][0-9]{2}|(?<![0-9][0-9])[
 
 def parse(body: bytes, limits: Limits = DEFAULT_LIMITS) -> Message | ParseFault:
     """Read one body. Never raises for what is in it."""
+    value = parse_json(body, limits)
+    if isinstance(value, ParseFault):
+        return value
+    if isinstance(value, list):
+        return _parse_batch(cast("list[object]", value), limits)
+    return _parse_message(value, limits)
+
+
+def parse_json(body: bytes, limits: Limits = DEFAULT_LIMITS) -> object | ParseFault:
+    """Read one body as JSON that the rest of the engine can rely on: UTF-8, finite numbers, not nested too deep."""
     try:
         # Its own limit of about 200 levels ends the parser long before the stack does.
         value: object = from_json(body, allow_inf_nan=False, cache_strings="keys")
@@ -118,9 +128,7 @@ def parse(body: bytes, limits: Limits = DEFAULT_LIMITS) -> Message | ParseFault:
         return ParseFault(
             ErrorCode.PARSE_ERROR, "the body holds a number beyond the range of a double; numbers end at about 1.8e308"
         )
-    if isinstance(value, list):
-        return _parse_batch(cast("list[object]", value), limits)
-    return _parse_message(value, limits)
+    return value
 
 
 def _too_deep(limits: Limits) -> ParseFault:

@@ -1,6 +1,6 @@
 """The web app: one Quart-Trio app with the MCP endpoint and the REST routes. Owns their wiring, and how errors look.
 
-Complete before anything listens: adding a route afterwards is an error of Quart's own.
+Complete before anything listens: adding a route afterwards raises.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from actors.space import Space
 from protocol.handler import Handler, ServerInfo, error_reply
 from protocol.jsonrpc import ErrorCode
 from transport.connection import Connection
-from transport.direct_endpoint import DirectEndpoint
+from transport.direct_endpoint import STREAM_AFTER_SECONDS, DirectEndpoint
 from transport.mcp_http import response_of
 from transport.mcp_service import McpService
 from transport.problem import problem_of
@@ -42,8 +42,15 @@ class SpaceApp(QuartTrio):
 
     def __init__(self, endpoint: _Endpoint) -> None:
         super().__init__("space", static_folder=None, template_folder=None)
+        # A path means what it says: no redirect, which no client of ours follows.
+        self.url_map.merge_slashes = False
         self._endpoint = endpoint
         self.register_error_handler(Exception, _answer_error)
+
+    def seal(self) -> None:
+        """Take no more routes: adding one raises `AssertionError` from now on."""
+        # Quart has this check from Flask, and never sets what it looks at.
+        self._got_first_request = True
 
     async def handle_request(self, request: Request) -> ResponseTypes:
         """Answer a request: the endpoint's here, all others by Quart's routes."""
@@ -59,13 +66,15 @@ class SpaceApp(QuartTrio):
             return response_of(error_reply(None, ErrorCode.INTERNAL_ERROR, str(error), response.status_code))
 
 
-def make_app(space: Space, facts: EndpointFacts) -> SpaceApp:
-    """The app over a running engine."""
+def make_app(space: Space, facts: EndpointFacts, *, stream_after: float = STREAM_AFTER_SECONDS) -> SpaceApp:
+    """The app over a running engine. `stream_after` is when a long answer becomes an event stream, in direct mode."""
     limits = space.options.limits
     service = McpService(space, Handler(ServerInfo(name="space", version=VERSION, title="Space"), limits))
-    app = SpaceApp(SseEndpoint(service, MCP_PATH) if facts.force_sse else DirectEndpoint(service))
+    direct = DirectEndpoint(service, stream_after=stream_after)
+    app = SpaceApp(SseEndpoint(service, MCP_PATH) if facts.force_sse else direct)
     app.config["MAX_CONTENT_LENGTH"] = limits.body_bytes
     app.register_blueprint(rest_routes(space, facts))
+    app.seal()
     return app
 
 

@@ -21,6 +21,8 @@ from quart.utils import encode_headers
 from quart.wrappers.response import DataBody, ResponseBody
 from werkzeug.datastructures import Headers
 
+from transport.tcp_connection import head_held
+
 if TYPE_CHECKING:
     from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
     from quart import Quart
@@ -51,19 +53,20 @@ class Connection(ASGIHTTPConnection):
         seconds = cast("float | None", self.app.config["RESPONSE_TIMEOUT"])
         if isinstance(response, Response) and response.timeout is not ...:
             seconds = cast("float | None", response.timeout)
+        start = {
+            "type": "http.response.start",
+            "status": response.status_code,
+            "headers": encode_headers(cast("Headers", response.headers)),
+        }
         with trio.CancelScope(deadline=trio.current_time() + (math.inf if seconds is None else seconds)):
-            await _send(
-                send,
-                {
-                    "type": "http.response.start",
-                    "status": response.status_code,
-                    "headers": encode_headers(cast("Headers", response.headers)),
-                },
-            )
             if isinstance(response, Response) and isinstance(response.response, DataBody):
+                with head_held(self.scope):
+                    await _send(send, start)
                 await self._finish(send, response.response.data)
                 return
+            # Entered before anything is sent, so that a body is also left when its client was gone before that.
             async with cast("ResponseBody", response.response) as body:  # pyright: ignore[reportUnknownVariableType]
+                await _send(send, start)
                 async for data in cast("AsyncIterable[bytes]", body):
                     await _send(send, {"type": "http.response.body", "body": data, "more_body": True})
             await self._finish(send, b"")

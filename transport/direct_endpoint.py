@@ -17,6 +17,7 @@ from protocol.decision import CallTool, Reply
 from protocol.http_facts import HttpFacts
 from protocol.jsonrpc import Message, ParseFault
 from transport.event_stream import event_stream
+from transport.kept_reply import kept_reply
 from transport.mcp_http import body_of, facts_of, message_of, response_of
 from transport.mcp_service import McpService, frame_of
 
@@ -27,9 +28,10 @@ STREAM_AFTER_SECONDS = 15.0
 class DirectEndpoint:
     """Serves one path in direct mode."""
 
-    def __init__(self, service: McpService) -> None:
+    def __init__(self, service: McpService, *, stream_after: float = STREAM_AFTER_SECONDS) -> None:
         self._service = service
         self._sessions = service.space.sessions
+        self._stream_after = stream_after
 
     async def serve(self, request: Request) -> Response:
         """Answer one request of any method."""
@@ -75,7 +77,7 @@ class DirectEndpoint:
         try:
             if not may_stream:
                 return await self._service.finish_call(call)
-            with trio.move_on_after(STREAM_AFTER_SECONDS):
+            with trio.move_on_after(self._stream_after):
                 await call.sign_of_life.wait()
             if call.done.is_set() and not call.has_progress:
                 return self._service.reply_of(call)
@@ -92,7 +94,7 @@ class DirectEndpoint:
             decision = self._service.handler.decide_get(facts, None if active is None else active.session)
             if isinstance(decision, Reply):
                 return response_of(decision)
-            outbox = await self._sessions.ask(OpenStreamOf(decision.session_id))
+            outbox = await kept_reply(self._sessions.ask(OpenStreamOf(decision.session_id)))
             if outbox is None:
                 gone = self._service.handler.decide_get(facts, None)
                 return response_of(gone) if isinstance(gone, Reply) else Response("", 404)

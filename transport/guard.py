@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from transport.asgi import AsgiApp, Receive, Scope, Send, answer_json
@@ -23,7 +23,7 @@ class GuardPolicy:
     """What the guard lets through. `loopback_only` demands a Host of this machine; a token is compared whole."""
 
     loopback_only: bool = True
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
     body_bytes: int = 4 * 1024 * 1024
 
 
@@ -49,7 +49,7 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
             return
         if scope["type"] == "http":
-            refusal = check(scope["headers"], self._policy)
+            refusal = _check_form(scope) or check(scope["headers"], self._policy)
             if refusal is not None:
                 await _refuse(scope, send, refusal)
                 return
@@ -78,6 +78,19 @@ def check(headers: Iterable[tuple[bytes, bytes]], policy: GuardPolicy) -> Refusa
         or _check_token(authorization, policy)
         or _check_length(length, policy)
     )
+
+
+def _check_form(scope: Scope) -> Refusal | None:
+    """What no route can be asked for; the web framework fails at some of it."""
+    if not scope["path"].startswith("/"):
+        return Refusal(400, "Bad request target", "Send the path of this engine alone, such as /status.")
+    if scope["http_version"] not in _HTTP_VERSIONS:
+        # A streamed answer, its end and the limits are made for these alone.
+        return Refusal(505, "HTTP version not served", "Speak HTTP/1.1.")
+    return None
+
+
+_HTTP_VERSIONS = frozenset({"1.0", "1.1"})
 
 
 def _check_host(host: bytes | None, policy: GuardPolicy) -> Refusal | None:

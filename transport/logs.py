@@ -31,7 +31,8 @@ def configure_logs(log_format: LogFormat, level: LogLevel) -> None:
     if log_format is LogFormat.JSON:
         renderer = structlog.processors.JSONRenderer()
     else:
-        renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        plain = structlog.dev.plain_traceback
+        renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)
     processors: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         _add_logger_name,
@@ -39,7 +40,7 @@ def configure_logs(log_format: LogFormat, level: LogLevel) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     if log_format is LogFormat.JSON:
-        processors.append(structlog.processors.dict_tracebacks)
+        processors.append(structlog.processors.ExceptionRenderer(_TRACEBACKS))
     structlog.configure(
         processors=[*processors, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.value.upper())),
@@ -48,12 +49,25 @@ def configure_logs(log_format: LogFormat, level: LogLevel) -> None:
     )
 
 
+_TRACEBACKS = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+"""Without the values of variables, which both renderers would show: tokens and what users wrote are among them."""
+
+
 class _NamedLogger(structlog.PrintLogger):
     """A logger that remembers the name it was asked for by."""
 
     def __init__(self, name: str) -> None:
         super().__init__(sys.stderr)
         self.name = name
+
+    def msg(self, message: str) -> None:
+        """Write one line. One that nobody can read any more is lost: it must not end what it speaks of."""
+        try:
+            super().msg(message)
+        except (OSError, ValueError):
+            return
+
+    debug = info = warning = error = critical = msg
 
 
 class _NamedLoggerFactory:

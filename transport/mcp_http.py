@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 import trio
@@ -13,7 +14,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from protocol.decision import Reply
 from protocol.handler import Handler
 from protocol.http_facts import HttpFacts
-from protocol.jsonrpc import Batch, Message, Notification, ParseFault, parse
+from protocol.jsonrpc import Batch, Message, Notification, ParseFault, parse, parse_json
 from protocol.jsonrpc import Request as RpcRequest
 from protocol.limits import Limits
 
@@ -64,12 +65,22 @@ async def message_of(body: bytes, limits: Limits) -> Message | ParseFault:
     return parse(body, limits)
 
 
+async def json_of(body: bytes, limits: Limits) -> object | ParseFault:
+    """The JSON in a body, parsed where `message_of` parses."""
+    if len(body) > LONG_BODY_BYTES:
+        return await trio.to_thread.run_sync(parse_json, body, limits)
+    return parse_json(body, limits)
+
+
 def response_of(reply: Reply) -> Response:
     """The reply as an HTTP response, with the status and headers that it names."""
     response = Response(reply.body, reply.status, headers=Headers(reply.headers))
     if not reply.body:
         # An empty answer has no content type; Quart gives every response one.
         response.headers.remove("content-type")
+    if reply.status == HTTPStatus.NO_CONTENT:
+        # RFC 9110, 8.6: such an answer must not name a length, not even none.
+        response.headers.remove("content-length")
     return response
 
 

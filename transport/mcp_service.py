@@ -46,6 +46,7 @@ from protocol.jsonrpc import Batch, ErrorCode, Message, ParseFault, Request, Req
 from protocol.session import SessionTableFullError
 from protocol.sse import EventTooLargeError, encode_message
 from transport.instructions import instructions
+from transport.kept_reply import kept_reply
 from transport.mcp_http import ACCEPTED, methods_of
 
 _log = structlog.stdlib.get_logger("mcp")
@@ -63,7 +64,7 @@ class McpService:
         """Begin an activity of the session that a request names; None where it names none that exists."""
         if facts.session_id is None:
             return None
-        return await self._sessions.ask(Begin(facts.session_id, _claims_of(message)))
+        return await kept_reply(self._sessions.ask(Begin(facts.session_id, _claims_of(message))))
 
     async def end(
         self,

@@ -26,12 +26,14 @@ from engine.errors import InvalidArgumentError
 from engine.view import DEFAULT_VIEW_HEIGHT, DEFAULT_VIEW_WIDTH, ViewRequest
 from presets.context import FactValue
 from presets.explain import Explanation, ToolState
-from protocol.jsonrpc import encode
+from protocol.jsonrpc import ParseFault, encode, json_type
+from protocol.limits import Limits
 from protocol.prepared_call import InvalidArguments, UnknownTool, prepare_call
 from protocol.result import wire_result
 from protocol.tool import ToolOutcome
 from protocol.tool_list import ToolEntry
 from protocol.versions import NEWEST_SESSION_VERSION
+from transport.mcp_http import json_of
 from transport.problem import RequestProblemError
 from transport.status import EndpointFacts, status_of
 
@@ -39,6 +41,7 @@ from transport.status import EndpointFacts, status_of
 def rest_routes(space: Space, facts: EndpointFacts) -> Blueprint:
     """Every REST route of the engine."""
     routes = Blueprint("rest", __name__)
+    limits = space.options.limits
 
     @routes.get("/status")
     async def status() -> Response:
@@ -50,12 +53,12 @@ def rest_routes(space: Space, facts: EndpointFacts) -> Blueprint:
 
     @routes.put("/api/context")
     async def put_context() -> Response:
-        view = await space.context.ask(SetContext(await _facts()))
+        view = await space.context.ask(SetContext(await _facts(limits)))
         return _json(view.context.facts())
 
     @routes.patch("/api/context")
     async def patch_context() -> Response:
-        view = await space.context.ask(PatchContext(await _facts()))
+        view = await space.context.ask(PatchContext(await _facts(limits)))
         return _json(view.context.facts())
 
     @routes.get("/api/presets")
@@ -68,7 +71,7 @@ def rest_routes(space: Space, facts: EndpointFacts) -> Blueprint:
 
     @routes.put("/api/presets/<path:name>/override")
     async def put_override(name: str) -> Response:
-        body = await _object()
+        body = await _object(limits)
         state = body.get("state")
         if not isinstance(state, str) or set(body) != {"state"}:
             raise InvalidArgumentError('the body must be {"state": "on"}, with "on", "off" or "auto"')
@@ -91,7 +94,7 @@ def rest_routes(space: Space, facts: EndpointFacts) -> Blueprint:
 
     @routes.post("/api/tools/<path:name>/call")
     async def call_tool(name: str) -> Response:
-        arguments = await _object() if await request.get_data() else {}
+        arguments = await _object(limits) if await request.get_data() else {}
         return await _call(space, name, arguments)
 
     @routes.get("/api/prompt-fragments")
@@ -184,27 +187,21 @@ def _definition(entry: ToolEntry) -> dict[str, Any]:
     }
 
 
-async def _object() -> dict[str, Any]:
+async def _object(limits: Limits) -> dict[str, Any]:
     """The body of the request as a JSON object. Raises for anything else."""
     if request.mimetype != "application/json":
         raise RequestProblemError(415, "Unsupported media type", "send the body as application/json")
-    data = await request.get_data()
-    try:
-        body = json.loads(data, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        raise RequestProblemError(400, "Not JSON", "the body is not valid JSON") from None
+    body = await json_of(cast("bytes", await request.get_data()), limits)
+    if isinstance(body, ParseFault):
+        raise RequestProblemError(400, "Not JSON", body.reason)
     if not isinstance(body, dict):
-        raise InvalidArgumentError(f"the body must be a JSON object, not {type(cast('object', body)).__name__}")
+        raise InvalidArgumentError(f"the body must be a JSON object, not {json_type(body)}")
     return cast("dict[str, Any]", body)
 
 
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is not JSON")
-
-
-async def _facts() -> dict[str, FactValue | None]:
+async def _facts(limits: Limits) -> dict[str, FactValue | None]:
     """The body as facts of a context: plain values, or null for none."""
-    facts = await _object()
+    facts = await _object(limits)
     for name, value in facts.items():
         if value is not None and not isinstance(value, str | bool | int | float):
             raise InvalidArgumentError(f"fact {name!r} must be a text, a number, true, false or null")

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import structlog
 import trio
@@ -40,7 +40,7 @@ from transport.defaults import (
 from transport.guard import GuardPolicy
 from transport.listener import Listener, ListenError, is_loopback, open_listener
 from transport.logs import LogFormat, LogLevel, configure_logs
-from transport.probe import wait_until_it_answers
+from transport.probe import NoAnswerError, wait_until_it_answers
 from transport.server import HttpServer
 from transport.status import EndpointFacts
 
@@ -80,9 +80,31 @@ def run(options: ServeOptions) -> int:
     try:
         with _opened(options) as (space, listener):
             return trio.run(_serve, options, space, listener)
-    except (EngineError, ListenError, OSError) as error:
+    except _CANNOT_START as error:
+        return _cannot_start(error)
+    except ExceptionGroup as group:
+        # Nurseries wrap what ends them. What nobody expected is raised on, with its traceback.
+        errors = tuple(_leaves(group))
+        if not all(isinstance(error, _CANNOT_START) for error in errors):
+            raise
+        return _cannot_start(*errors)
+
+
+_CANNOT_START = (EngineError, ListenError, NoAnswerError, OSError)
+
+
+def _cannot_start(*errors: Exception) -> int:
+    for error in errors:
         print(f"space: cannot start: {error}", file=sys.stderr)  # noqa: T201 - a person reads it
-        return EXIT_CANNOT_START
+    return EXIT_CANNOT_START
+
+
+def _leaves(group: ExceptionGroup[Any]) -> Generator[Exception]:
+    for error in group.exceptions:
+        if isinstance(error, ExceptionGroup):
+            yield from _leaves(cast("ExceptionGroup[Any]", error))
+        else:
+            yield error
 
 
 @contextmanager
@@ -131,13 +153,15 @@ async def _serve(options: ServeOptions, space: Space, listener: Listener) -> int
     )
     server = HttpServer(cast("AsgiApp", make_app(space, facts)), listener, policy, grace=options.grace_seconds)
     clean = True
-    async with trio.open_nursery() as nursery:
-        await nursery.start(space.run)
-        await nursery.start(server.run)
-        await wait_until_it_answers(listener, options.token)
-        print(f"space: listening on {listener.origin}{MCP_PATH}", flush=True)  # noqa: T201 - what programs wait for
-        _log.info("started", url=f"{listener.origin}{MCP_PATH}", force_sse=options.force_sse, data=str(options.data))
-        with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+    # Around the start as well: a signal that comes while the engine starts must not end it halfway.
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(space.run)
+            await nursery.start(server.run)
+            await wait_until_it_answers(listener, options.token)
+            url = f"{listener.origin}{MCP_PATH}"
+            print(f"space: listening on {url}", flush=True)  # noqa: T201 - what programs wait for
+            _log.info("started", url=url, force_sse=options.force_sse, data=str(options.data))
             number = await anext(signals)
             _log.info("stopping", signal=signal.Signals(number).name, grace=options.grace_seconds)
             nursery.start_soon(_end_at_once_on_the_second, signals)
@@ -152,10 +176,10 @@ async def _end(space: Space, server: HttpServer, grace: float) -> bool:
     """The ordered end; True when nothing had to be cut off."""
     server.stop()
     drained = await space.drain(grace * STREAMS_SHARE)
-    await server.wait_ended()
+    served = await server.wait_ended()
     space.stop()
     await space.wait_ended()
-    return drained
+    return drained and served
 
 
 async def _end_at_once_on_the_second(signals: AsyncIterator[int]) -> None:

@@ -20,6 +20,7 @@ from protocol.handler import error_reply
 from protocol.http_facts import HttpFacts
 from protocol.jsonrpc import ErrorCode, Message, ParseFault
 from transport.event_stream import event_stream
+from transport.kept_reply import kept_reply
 from transport.mcp_http import ACCEPTED, body_of, facts_of, message_of, response_of
 from transport.mcp_service import McpService
 
@@ -57,7 +58,7 @@ class SseEndpoint:
 
     async def _connect(self) -> Response:
         stream = self._service.space.stream
-        opened = await stream.ask(Connect(self._path))
+        opened = await kept_reply(stream.ask(Connect(self._path)))
         return event_stream(opened.outbox.next, partial(stream.tell, Disconnect(opened.session_id, opened.outbox)))
 
     async def _post(self, facts: HttpFacts, request: Request) -> Response:

@@ -25,7 +25,7 @@ def checked_name(name: str) -> str:
         raise InvalidArgumentError(f"name must have at most {MAX_NAME_LENGTH} characters; got {len(name)}")
     if "\n" in name:
         raise InvalidArgumentError("name must be one line; it has a line break")
-    _refuse_unprintable(name, "name")
+    refuse_unprintable(name, "name")
     return name
 
 
@@ -36,11 +36,12 @@ def checked_text(text: str) -> str:
         raise InvalidArgumentError("text must hold something that can be seen; it is empty or only space")
     if len(text) > MAX_TEXT_LENGTH:
         raise InvalidArgumentError(f"text must have at most {MAX_TEXT_LENGTH} characters; got {len(text)}")
-    _refuse_unprintable(text, "text")
+    refuse_unprintable(text, "text")
     return text
 
 
-def _refuse_unprintable(text: str, what: str) -> None:
+def refuse_unprintable(text: str, what: str) -> None:
+    """Raise `InvalidArgumentError`, naming `what`, for a text with a character that XML or a line cannot carry."""
     found = _FORBIDDEN.search(text)
     if found is not None:
         raise InvalidArgumentError(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import outcome
 import pytest
 import trio
 import trio.testing
 
-from actors.actor import Actor, Message, handles
+from actors.actor import Actor, Message, _Envelope, handles
 from actors.errors import ActorStoppedError, AskUpwardsError, InternalError, MailboxFullError
 from engine.errors import ConflictError
 
@@ -282,3 +283,12 @@ async def test_statistics_count_what_happened(nursery: trio.Nursery, autojump_cl
     assert figures.longest_seconds == pytest.approx(3)
     assert figures.seconds_per_message == pytest.approx(1.5)
     actor.close()
+
+
+async def test_a_reply_that_is_there_already_reaches_even_an_asker_that_is_being_cancelled() -> None:
+    """It waited for room, and was cancelled only after the step: what it began, it must hear of, so as to end it."""
+    envelope = _Envelope(Add(5))
+    envelope.answer(outcome.Value(5))
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        assert (await envelope.wait()).unwrap() == 5

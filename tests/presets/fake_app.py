@@ -15,6 +15,7 @@ from engine.view import View, ViewRequest
 from engine.world import Command, HistoryMove
 from presets.adapters import ToolAdapter
 from presets.app import App, Done
+from presets.based_app import BasedApp
 from presets.context import ContextSnapshot, FactValue
 from presets.surface import coherent
 from protocol.tool import JsonObject, ToolOutcome
@@ -54,14 +55,28 @@ class FakeApp:
         assert self._files is not None, "this test has no workspace folder"
         return self._files
 
+    def based_on(self, revision: int) -> App:
+        return BasedApp(self, revision)
+
     async def execute(self, command: Command[ResultT] | EngineCommand[ResultT]) -> Done[ResultT]:
-        return self._done(self.engine.execute(command))
+        return await self.execute_on(command, None)
 
     async def undo(self) -> Done[HistoryMove]:
-        return self._done(self.engine.undo())
+        return await self.undo_on(None)
 
     async def redo(self) -> Done[HistoryMove]:
-        return self._done(self.engine.redo())
+        return await self.redo_on(None)
+
+    async def execute_on(
+        self, command: Command[ResultT] | EngineCommand[ResultT], base_revision: int | None
+    ) -> Done[ResultT]:
+        return self._done(self.engine.execute(command, base_revision=base_revision))
+
+    async def undo_on(self, base_revision: int | None) -> Done[HistoryMove]:
+        return self._done(self.engine.undo(base_revision=base_revision))
+
+    async def redo_on(self, base_revision: int | None) -> Done[HistoryMove]:
+        return self._done(self.engine.redo(base_revision=base_revision))
 
     async def get_context(self) -> ContextSnapshot:
         return self.context

@@ -13,7 +13,7 @@ from pydantic import Field
 from engine.drawing.geometry import MAX_COORDINATE, Bounds
 from engine.drawing.style import MAX_STROKE_WIDTH, StyleChanges
 from engine.errors import InvalidArgumentError
-from presets.schema import ToolArguments
+from presets.schema import ToolArguments, WriteArguments
 
 COORDINATES = (
     "Coordinates are document units: +x moves right, +y moves up (never y-down screen coordinates); angles are degrees "
@@ -31,8 +31,8 @@ LAYER_HELP = "Layer by id (layer-2), by name, or by place counted from 1 at the 
 COLOR_HELP = "#RRGGBB or #RRGGBBAA."
 
 
-class NoArguments(ToolArguments):
-    """A tool without arguments."""
+class NoArguments(WriteArguments):
+    """A tool without arguments of its own."""
 
 
 class PointArgument(ToolArguments):
@@ -78,7 +78,7 @@ class BoxArgument(ToolArguments):
 BOX_HELP = "Box {left,bottom,right,top} or {x,y,width,height}; objects whose bounds it touches are meant."
 
 
-class StyleArguments(ToolArguments):
+class StyleArguments(WriteArguments):
     """The members of a style, each optional."""
 
     stroke_color: ColorText | None = Field(None, description=f"{COLOR_HELP} Outline, line or text.")

@@ -20,7 +20,7 @@ from presets.builtins.drawing_tools.arguments import (
     StyleChangeArguments,
 )
 from presets.builtins.drawing_tools.results import StyleResult
-from presets.schema import ToolArguments, ToolResult
+from presets.schema import ToolResult, WriteArguments
 from protocol.tool import ToolCall
 
 _CHANGES_HELP = "The same members in one object; what is given beside it wins."
@@ -66,7 +66,7 @@ class UpdateSelectionStyleResult(ToolResult):
     revision: int
 
 
-class SampleColorArguments(ToolArguments):
+class SampleColorArguments(WriteArguments):
     """Where."""
 
     x: Coordinate

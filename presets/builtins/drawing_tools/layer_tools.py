@@ -21,20 +21,20 @@ from presets.adapters import ToolAdapter, typed_adapter
 from presets.app import App, Done
 from presets.builtins.drawing_tools.arguments import LAYER_HELP, LayerArgument
 from presets.builtins.drawing_tools.results import LayerResult
-from presets.schema import ToolArguments, ToolResult
+from presets.schema import ToolResult, WriteArguments
 from protocol.tool import ToolCall
 
 LayerName = Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH)]
 
 
-class AddLayerArguments(ToolArguments):
+class AddLayerArguments(WriteArguments):
     """What the new layer is like."""
 
     name: LayerName | None = Field(None, description="Unique in the drawing. Default: Layer N.")
     visible: bool = True
 
 
-class OneLayerArguments(ToolArguments):
+class OneLayerArguments(WriteArguments):
     """Which layer."""
 
     layer: LayerArgument | None = Field(None, description=LAYER_HELP)
@@ -46,7 +46,7 @@ class RenameLayerArguments(OneLayerArguments):
     name: LayerName = Field(description="Unique in the drawing, without space at its ends.")
 
 
-class SetActiveLayerArguments(ToolArguments):
+class SetActiveLayerArguments(WriteArguments):
     """Which layer, and how it is to be arranged."""
 
     layer: LayerArgument = Field(description="By id (layer-2), by name, or by place counted from 1 at the bottom.")

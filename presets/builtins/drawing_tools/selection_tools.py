@@ -25,7 +25,7 @@ from presets.builtins.drawing_tools.arguments import (
     PointArgument,
 )
 from presets.builtins.drawing_tools.results import SHOWN_IDS, BoundsResult, PointResult
-from presets.schema import ToolArguments, ToolResult
+from presets.schema import ToolArguments, ToolResult, WriteArguments
 from protocol.tool import ToolCall
 
 MAX_GIVEN_IDS = 10_000
@@ -48,7 +48,7 @@ class LookArgument(ToolArguments):
         return Look(stroke_color=self.stroke_color, fill_color=self.fill_color, text=self.text)
 
 
-class SelectArguments(ToolArguments):
+class SelectArguments(WriteArguments):
     """What to select: at least one of ids, all, kind, bounds and filter."""
 
     ids: Annotated[list[str], Field(max_length=MAX_GIVEN_IDS)] | None = None
@@ -71,7 +71,7 @@ class SelectResult(ToolResult):
     revision: int
 
 
-class TransformArguments(ToolArguments):
+class TransformArguments(WriteArguments):
     """How to transform: scaled first, then turned, then moved."""
 
     dx: Coordinate = Field(0, description="Move right.")

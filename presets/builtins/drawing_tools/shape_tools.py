@@ -30,13 +30,13 @@ from presets.adapters import ToolAdapter, typed_adapter
 from presets.app import App, Done
 from presets.builtins.drawing_tools.arguments import COORDINATES, Coordinate, PointArgument, StyleArguments
 from presets.builtins.drawing_tools.results import BoundsResult, PointResult, StyleResult
-from presets.schema import ToolArguments, ToolResult
+from presets.schema import ToolResult, WriteArguments
 from protocol.tool import ToolCall
 
 ShapeName = Literal["rectangle", "ellipse", "circle", "polygon", "text"]
 
 
-class SetToolArguments(ToolArguments):
+class SetToolArguments(WriteArguments):
     """Which tool."""
 
     tool: DrawingTool

@@ -1,0 +1,91 @@
+"""An app that changes a world only as long as nobody else does. Owns the revision that a tool is based on.
+
+Reads go through as they are. Each change is made on the revision before it, so the first one checks what the caller
+named, and the later ones that nobody came in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol, TypeVar
+
+from engine.engine import EngineCommand
+from engine.files import WorkspaceFiles
+from engine.shell import ShellCommand, ShellResult
+from engine.view import View, ViewRequest
+from engine.world import Command, HistoryMove
+from presets.app import App, Done
+from presets.context import ContextSnapshot, FactValue
+
+ResultT = TypeVar("ResultT")
+
+
+class ExecutingApp(App, Protocol):
+    """An app that can make a change on a revision. Both apps of the project are."""
+
+    async def execute_on(
+        self, command: Command[ResultT] | EngineCommand[ResultT], base_revision: int | None
+    ) -> Done[ResultT]:
+        """`App.execute`, refused with `StaleError` when the world is not at `base_revision`."""
+        ...
+
+    async def undo_on(self, base_revision: int | None) -> Done[HistoryMove]:
+        """`App.undo`, refused as `execute_on`."""
+        ...
+
+    async def redo_on(self, base_revision: int | None) -> Done[HistoryMove]:
+        """`App.redo`, refused as `execute_on`."""
+        ...
+
+
+class BasedApp:
+    """`App` on a revision; see `App.based_on`."""
+
+    def __init__(self, app: ExecutingApp, revision: int) -> None:
+        self._app = app
+        self._revision = revision
+
+    @property
+    def files(self) -> WorkspaceFiles:
+        """See `App`."""
+        return self._app.files
+
+    def based_on(self, revision: int) -> App:
+        """See `App`."""
+        return BasedApp(self._app, revision)
+
+    async def execute(self, command: Command[ResultT] | EngineCommand[ResultT]) -> Done[ResultT]:
+        """See `App`."""
+        return self._moved(await self._app.execute_on(command, self._revision))
+
+    async def undo(self) -> Done[HistoryMove]:
+        """See `App`."""
+        return self._moved(await self._app.undo_on(self._revision))
+
+    async def redo(self) -> Done[HistoryMove]:
+        """See `App`."""
+        return self._moved(await self._app.redo_on(self._revision))
+
+    async def get_context(self) -> ContextSnapshot:
+        """See `App`."""
+        return await self._app.get_context()
+
+    async def patch_context(self, changes: Mapping[str, FactValue | None]) -> ContextSnapshot:
+        """See `App`."""
+        return await self._app.patch_context(changes)
+
+    async def capture_view(self, request: ViewRequest) -> View:
+        """See `App`."""
+        return await self._app.capture_view(request)
+
+    async def run_shell(self, command: ShellCommand) -> ShellResult:
+        """See `App`."""
+        return await self._app.run_shell(command)
+
+    async def in_thread(self, function: Callable[[], ResultT]) -> ResultT:
+        """See `App`."""
+        return await self._app.in_thread(function)
+
+    def _moved(self, done: Done[ResultT]) -> Done[ResultT]:
+        self._revision = done.revision
+        return done

@@ -1,0 +1,91 @@
+"""One batch of changes is whole or nothing, belongs to one owner, and is published when something has changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.catalog import ApplyBatch, CatalogActor, owners_of
+from protocol.tool_registry import InvalidToolError, OwnershipError, ToolRegistry, ToolRegistryError
+from tests.actors.fakes import SetClock, running_actors, tool
+from tests.presets.samples import tool as tool_of
+
+CLOCK = SetClock()
+
+
+@pytest.fixture
+def catalog() -> CatalogActor:
+    return CatalogActor(ToolRegistry("space_"), CLOCK)
+
+
+async def test_a_batch_registers_and_unregisters_at_once(catalog: CatalogActor) -> None:
+    async with running_actors(catalog):
+        await catalog.ask(ApplyBatch("tests", (tool("space_a"), tool("space_b"))))
+        versions = catalog.tools.version
+        revision = await catalog.ask(ApplyBatch("tests", (tool("space_c"),), ("space_a",)))
+        assert catalog.tools.value.names == ("space_b", "space_c")
+        assert catalog.tools.value.revision == revision == 2
+        assert catalog.tools.version == versions + 1
+
+
+@pytest.mark.parametrize(
+    ("batch", "error", "said"),
+    [
+        (ApplyBatch("tests", (tool("space_c"), tool("elsewhere_d"))), InvalidToolError, "prefix 'space_'"),
+        (ApplyBatch("tests", (tool("space_c"), tool("space_c"))), ToolRegistryError, "added twice"),
+        (ApplyBatch("tests", (tool("space_c"), tool("space_theirs"))), OwnershipError, "belongs to 'somebody'"),
+        (ApplyBatch("tests", (tool("space_c"),), ("space_theirs",)), OwnershipError, "belongs to 'somebody'"),
+        (
+            ApplyBatch("tests", (tool("space_c"), tool("space_d", "x"))),
+            OwnershipError,
+            "'tests' must not register",
+        ),
+        (ApplyBatch("tests", (), ("space_a", "space_theirs")), OwnershipError, "must not remove"),
+    ],
+)
+async def test_a_batch_that_is_refused_changes_nothing(
+    catalog: CatalogActor, batch: ApplyBatch, error: type[Exception], said: str
+) -> None:
+    async with running_actors(catalog):
+        await catalog.ask(ApplyBatch("somebody", (tool("space_theirs", "somebody"),)))
+        await catalog.ask(ApplyBatch("tests", (tool("space_a"),)))
+        before = catalog.tools.value, catalog.tools.version, catalog.status.value
+        with pytest.raises(error, match=said):
+            await catalog.ask(batch)
+        assert (catalog.tools.value, catalog.tools.version, catalog.status.value) == before
+        assert catalog.statistics().refused == 1
+
+
+async def test_a_batch_that_changes_nothing_publishes_nothing(catalog: CatalogActor) -> None:
+    async with running_actors(catalog):
+        await catalog.ask(ApplyBatch("tests"))
+        await catalog.ask(ApplyBatch("tests", (), ("space_gone",)))
+        assert catalog.tools.version == catalog.status.version == 0
+
+
+async def test_a_new_body_behind_the_same_face_keeps_the_revision_and_is_the_one_that_runs(
+    catalog: CatalogActor,
+) -> None:
+    async with running_actors(catalog):
+        await catalog.ask(ApplyBatch("tests", (tool("space_a", source="old"),)))
+        revision = await catalog.ask(ApplyBatch("tests", (tool("space_a", source="new"),)))
+        assert revision == 1
+        entry = catalog.tools.value.get("space_a")
+        assert entry is not None
+        assert entry.definition.source == "new"
+
+
+async def test_the_status_says_how_many_tools_there_are_and_when_they_changed_last(catalog: CatalogActor) -> None:
+    async with running_actors(catalog):
+        assert catalog.status.value.last_change is None
+        CLOCK.now += 60
+        await catalog.ask(ApplyBatch("tests", (tool("space_a"), tool("space_b"))))
+        status = catalog.status.value
+        assert (status.tool_count, status.revision, status.change_count) == (2, 1, 1)
+        assert status.last_change == CLOCK.now
+
+
+async def test_owners_are_told_by_name(catalog: CatalogActor) -> None:
+    async with running_actors(catalog):
+        await catalog.ask(ApplyBatch("tests", (tool("space_a"),)))
+        await catalog.ask(ApplyBatch("agent-presets", (tool_of("space_b"),)))
+        assert owners_of(catalog.tools.value) == {"space_a": "tests", "space_b": "agent-presets"}
