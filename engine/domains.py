@@ -1,22 +1,71 @@
-"""Which domains a world holds. The one place to add another: its record classes, and what it says of the selection.
+"""Which domains a world holds, and on which surface each is seen. The one place to add another.
 
-Engine and store know the domains through this module alone.
+Engine, store and actors know the domains through this module alone.
 """
 
 from __future__ import annotations
 
-from engine import drawing
-from engine.records import Counter, Record, RecordTable
+from collections.abc import Callable
+from dataclasses import dataclass
 
-RECORD_TYPES: tuple[type[Record], ...] = (Counter, *drawing.RECORD_TYPES)
+from engine import drawing
+from engine.drawing.picture import DrawingPicture
+from engine.errors import ConflictError
+from engine.records import Counter, Record, RecordTable
+from engine.settings import Settings
+from engine.view import Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """One domain: its records, what it says of the selection, and how it is seen.
+
+    `activity` is the one in which a surface with several domains shows this one; None shows it in all others.
+    """
+
+    name: str
+    surface: str
+    activity: str | None
+    record_types: tuple[type[Record], ...]
+    selection_kind: Callable[[RecordTable], str | None]
+    picture: Callable[[RecordTable], Picture]
+
+
+DOMAINS = (
+    Domain(
+        name="drawing",
+        surface="canvas",
+        activity=None,
+        record_types=drawing.RECORD_TYPES,
+        selection_kind=drawing.selection_kind,
+        picture=lambda table: DrawingPicture(drawing.snapshot(table)),
+    ),
+)
+"""Every domain."""
+
+RECORD_TYPES: tuple[type[Record], ...] = (
+    Counter,
+    *(record_type for domain in DOMAINS for record_type in domain.record_types),
+)
 """Every class of record that a world may hold."""
 
-_SELECTION_KINDS = (drawing.selection_kind,)
+
+def domain_on(surface: str, activity: str | None) -> Domain:
+    """The domain that is seen there. Raises `ConflictError`, naming the surfaces that show something."""
+    there = [domain for domain in DOMAINS if domain.surface == surface]
+    for domain in there:
+        if domain.activity is not None and domain.activity == activity:
+            return domain
+    for domain in there:
+        if domain.activity is None:
+            return domain
+    shown = " and ".join(sorted({repr(domain.surface) for domain in DOMAINS}))
+    raise ConflictError(f"surface {surface!r} has nothing to show; there is something on surface {shown}")
 
 
-def selection_kind(table: RecordTable) -> str | None:
-    """What kind of thing is selected in that world, such as `drawing-object`; None when nothing is.
-
-    Where several domains have a selection, the first of them speaks.
-    """
-    return next((kind for of_domain in _SELECTION_KINDS if (kind := of_domain(table)) is not None), None)
+def selection_kind(table: RecordTable, settings: Settings) -> str | None:
+    """What kind of thing is selected where the user is, such as `drawing-object`; None when nothing is."""
+    try:
+        return domain_on(settings.surface, settings.activity).selection_kind(table)
+    except ConflictError:
+        return None

@@ -166,7 +166,7 @@ class Engine:
         stored: StoredState,
         *,
         clock: Callable[[], datetime],
-        selection_kind: Callable[[RecordTable], str | None] = domains.selection_kind,
+        selection_kind: Callable[[RecordTable, Settings], str | None] = domains.selection_kind,
     ) -> None:
         entries = {world.id: _Entry(_world_of(world), world.created_at) for world in stored.worlds}
         if stored.settings.active_world_id not in entries:
@@ -193,7 +193,9 @@ class Engine:
     def facts(self) -> EngineFacts:
         """The facts as they are now."""
         world = self.active_world
-        return EngineFacts(serial=self._serial, world_id=world.id, selection_kind=self._selection_kind(world.read()))
+        return EngineFacts(
+            serial=self._serial, world_id=world.id, selection_kind=self._selection_kind(world.read(), self.settings)
+        )
 
     def execute(
         self, command: Command[ResultT] | EngineCommand[ResultT], *, base_revision: int | None = None

@@ -56,7 +56,9 @@ def parse_key(text: str, name: str = "id") -> Key:
     if len(text) > MAX_KEY_LENGTH:
         raise InvalidArgumentError(f"{name} must have at most {MAX_KEY_LENGTH} characters; got {len(text)}.")
     if _ARROW in text:
-        raise InvalidArgumentError(f"{name} {text!r:.120} must not hold '->', which stands between the ends of an edge.")
+        raise InvalidArgumentError(
+            f"{name} {text!r:.120} must not hold '->', which stands between the ends of an edge."
+        )
     checked_printable(text, name)
     key = Key(cast("Origin", origin), rest)
     if origin == "world":

@@ -28,7 +28,7 @@ from engine.world import Command
 from tests.engine.samples import NOW, Cursor, Move, Write, commands, content
 
 
-def cursor_kind(table: RecordTable) -> str | None:
+def cursor_kind(table: RecordTable, settings: Settings) -> str | None:
     cursor = table.get(Cursor, "cursor")
     return cursor.at if cursor else None
 

@@ -33,7 +33,7 @@ def open_store(folder: Path) -> Store:
 @contextmanager
 def opened(folder: Path) -> Generator[tuple[Store, Engine]]:
     with open_store(folder) as store:
-        yield store, Engine(store.load(), clock=lambda: NOW, selection_kind=lambda _: None)
+        yield store, Engine(store.load(), clock=lambda: NOW, selection_kind=lambda *_: None)
 
 
 def do(store: Store, engine: Engine, *commands: Command[object] | EngineCommand[object]) -> None:

@@ -24,7 +24,7 @@ def load(folder: Path) -> StoredState:
 
 def filled(folder: Path, *texts: str, undo: int = 0) -> Path:
     with Store.open(folder, now=NOW, codec=note_codec()) as store:
-        engine = Engine(store.load(), clock=lambda: NOW, selection_kind=lambda _: None)
+        engine = Engine(store.load(), clock=lambda: NOW, selection_kind=lambda *_: None)
         for text in texts:
             store.write(engine.execute(Write(text)).commit)
         for _ in range(undo):
@@ -164,7 +164,7 @@ def test_a_mended_history_can_be_undone_and_written_on(tmp_path: Path) -> None:
     file = filled(tmp_path, "a", "b", "c", "d", undo=1)
     damage(file, "UPDATE steps SET changes = '[1]' WHERE sequence = 1")
     with Store.open(tmp_path, now=NOW, codec=note_codec()) as store:
-        engine = Engine(store.load(), clock=lambda: NOW, selection_kind=lambda _: None)
+        engine = Engine(store.load(), clock=lambda: NOW, selection_kind=lambda *_: None)
         store.write(engine.undo().commit)
         store.write(engine.execute(Write("e")).commit)
         assert (engine.active_world.undo_count, engine.active_world.redo_count) == (2, 0)

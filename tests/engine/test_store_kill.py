@@ -42,7 +42,7 @@ def reopened(folder: Path) -> Engine:
     with Store.open(folder, now=NOW, codec=note_codec()) as store:
         state = store.load()
     assert state.reports == ()
-    return Engine(state, clock=lambda: NOW, selection_kind=lambda _: None)
+    return Engine(state, clock=lambda: NOW, selection_kind=lambda *_: None)
 
 
 def all_up_to(last: int) -> dict[int, int]:

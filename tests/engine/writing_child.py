@@ -33,7 +33,7 @@ class WriteBatch(Command[None]):
 def main() -> None:
     """Work on behind the highest number that is there."""
     with Store.open(Path(sys.argv[1]), now=NOW, codec=note_codec()) as store:
-        engine = Engine(store.load(), clock=lambda: NOW, selection_kind=lambda _: None)
+        engine = Engine(store.load(), clock=lambda: NOW, selection_kind=lambda *_: None)
         print("ready", flush=True)
         number = max([int(note.text.split()[0]) for note in engine.active_world.read().all(Note)] or [0])
         while True:
