@@ -15,25 +15,18 @@ import trio
 
 from actors.context import ContextActor, FollowEngine, PatchContext
 from actors.process import run_shell
-from actors.world import Execute, Redo, TakeSnapshot, Undo, WorldActor, WorldDone, WorldSnapshot
-from engine.drawing.geometry import Bounds
-from engine.drawing.raster import render_png
-from engine.drawing.svg import content_box, frame_of, render_svg
+from actors.world import Execute, Redo, TakenPicture, TakePicture, Undo, WorldActor, WorldDone
 from engine.engine import EngineCommand
-from engine.errors import ConflictError
 from engine.files import WorkspaceFiles
 from engine.shell import ShellCommand, ShellResult
 from engine.theme import THEMES
-from engine.view import View, ViewBox, ViewRequest
+from engine.view import View, ViewRequest
 from engine.world import Command, HistoryMove
 from presets.app import App, Done
 from presets.based_app import BasedApp
 from presets.context import ContextSnapshot, FactValue
 
 ResultT = TypeVar("ResultT")
-
-DRAWN_SURFACE = "canvas"
-"""The surface whose content is the drawing."""
 
 SECRET_VARIABLES = frozenset({"SPACE_TOKEN"})
 """What the engine's own environment keeps from shell commands."""
@@ -102,29 +95,24 @@ class RunningApp:
         return (await self._reach().context.ask(PatchContext(changes))).context
 
     async def capture_view(self, request: ViewRequest) -> View:
-        """See `App`. Raises `ConflictError` for a surface that shows nothing yet."""
-        snapshot = await self._drawn(request.surface)
-        background = THEMES[snapshot.settings.theme].background
-        wanted = _bounds(request.box) if request.box is not None else content_box(snapshot.drawing)
-        frame, (width, height) = frame_of(wanted, request.width, request.height)
-        png = await self.in_thread(
-            partial(render_png, snapshot.drawing, width=width, height=height, background=background, box=frame)
-        )
+        """See `App`. Raises `ConflictError` for a surface that shows nothing."""
+        taken = await self._take_picture(request.surface)
+        theme = THEMES[taken.settings.theme]
+        rendered = await self.in_thread(partial(taken.picture.png, request, theme))
         return View(
-            png=png,
-            width=width,
-            height=height,
-            surface=DRAWN_SURFACE,
-            world_id=snapshot.world.id,
-            revision=snapshot.world.revision,
-            box=ViewBox(frame.left, frame.bottom, frame.width, frame.height),
+            png=rendered.png,
+            width=rendered.width,
+            height=rendered.height,
+            surface=taken.surface,
+            world_id=taken.world.id,
+            revision=taken.world.revision,
+            box=rendered.box,
         )
 
     async def render_svg(self, surface: str | None = None) -> str:
         """The current surface, or that one, as an SVG document. Raises `ConflictError` as `capture_view` does."""
-        snapshot = await self._drawn(surface)
-        background = THEMES[snapshot.settings.theme].background
-        return await self.in_thread(partial(render_svg, snapshot.drawing, background=background))
+        taken = await self._take_picture(surface)
+        return await self.in_thread(partial(taken.picture.svg, THEMES[taken.settings.theme]))
 
     async def run_shell(self, command: ShellCommand) -> ShellResult:
         """See `App`."""
@@ -135,13 +123,10 @@ class RunningApp:
         """See `App`. A caller that is cancelled does not wait for the thread; what it gives is thrown away."""
         return await trio.to_thread.run_sync(function, abandon_on_cancel=True)
 
-    async def _drawn(self, surface: str | None) -> WorldSnapshot:
-        wanted = surface if surface is not None else (await self.get_context()).surface
-        if wanted != DRAWN_SURFACE:
-            raise ConflictError(
-                f"surface {wanted!r} has nothing to show yet; the drawing is on surface {DRAWN_SURFACE!r}"
-            )
-        return await self._reach().world.ask(TakeSnapshot())
+    async def _take_picture(self, surface: str | None) -> TakenPicture:
+        context = await self.get_context()
+        wanted = context.surface if surface is None else surface
+        return await self._reach().world.ask(TakePicture(wanted, context.activity))
 
     async def _followed(self, done: WorldDone[ResultT]) -> Done[ResultT]:
         """Return once the context shows what the command changed of it."""
@@ -156,7 +141,3 @@ class RunningApp:
         if self._actors is None:
             raise RuntimeError("the app is used before the engine has started")
         return self._actors
-
-
-def _bounds(box: ViewBox) -> Bounds:
-    return Bounds(box.x, box.y, box.x + box.width, box.y + box.height)

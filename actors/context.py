@@ -216,7 +216,7 @@ class ContextActor(Actor[ContextState]):
             wanted = wanted.patched({"selection_kind": done.facts.selection_kind})
             self.state = replace(self.state, facts_serial=done.facts.serial)
         try:
-            await self._remember(before, wanted)
+            wanted = await self._remember(before, wanted)
             shown = await self._show(replace(view, context=wanted))
         except BaseException:
             await self._go_back(wanted, before)
@@ -248,9 +248,14 @@ class ContextActor(Actor[ContextState]):
             facts = self._world.facts.value
         return self.state.view
 
-    async def _remember(self, before: ContextSnapshot, after: ContextSnapshot) -> None:
-        if any(getattr(before, field) != getattr(after, field) for field in REMEMBERED):
-            await self._world.ask(Execute(RememberContext(after.surface, after.activity, after.canvas_visible)))
+    async def _remember(self, before: ContextSnapshot, after: ContextSnapshot) -> ContextSnapshot:
+        """Let the engine keep where the user goes. Gives the context with what is selected there."""
+        if all(getattr(before, field) == getattr(after, field) for field in REMEMBERED):
+            return after
+        done = await self._world.ask(Execute(RememberContext(after.surface, after.activity, after.canvas_visible)))
+        if after.selection_kind != before.selection_kind:
+            return after
+        return after.patched({"selection_kind": done.facts.selection_kind})
 
     async def _show(self, candidate: ContextView) -> ContextView:
         """Let the tool list show the candidate, then make it the state. Raises with everything as it was."""

@@ -15,7 +15,7 @@ import trio
 from actors.app import RunningApp
 from actors.calls import Calls
 from actors.catalog import CatalogActor
-from actors.context import ContextActor, EditCapabilities, FollowEngine
+from actors.context import ContextActor, EditCapabilities
 from actors.errors import ActorStoppedError, MailboxFullError
 from actors.mcp_sync import McpSyncActor
 from actors.resolution import CapabilityEdit, ResolutionActor
@@ -23,6 +23,7 @@ from actors.sessions import Announce, CloseStreams, SessionsActor
 from actors.stream import StreamActor
 from actors.supervisor import Supervisor
 from actors.world import CommitStore, WorldActor
+from actors.world_library import WorldLibrary
 from engine.engine import Engine
 from presets.adapters import MCP_NAME_PREFIX
 from presets.builtins import drawing, general
@@ -59,6 +60,7 @@ class Space:
         self.options = options
         self.app = RunningApp(options.workspace)
         self.world = WorldActor(engine, store)
+        self.library = WorldLibrary(self.app, self.world)
         self.sessions = SessionsActor(ttl_seconds=options.session_ttl_seconds, limits=options.limits)
         self.stream = StreamActor(self.sessions)
         self.catalog = CatalogActor(ToolRegistry(MCP_NAME_PREFIX))
@@ -95,7 +97,6 @@ class Space:
             await nursery.start(self.calls.run)
             for edit in edits:
                 await self.context.ask(EditCapabilities(edit))
-            await self.context.ask(FollowEngine(self.world.facts.value))
             nursery.start_soon(self._announce_changes)
             task_status.started()
             await self.wait_ended()

@@ -1,6 +1,6 @@
 """The world actor: sole owner of the engine and its store; the engine's main thread.
 
-A command is answered once it is durable. Rendering never happens here: `TakeSnapshot` gives a frozen drawing to render
+A command is answered once it is durable. Rendering never happens here: `TakePicture` gives a frozen value to render
 elsewhere. When the store refuses a commit, the engine is taken back and the asker hears why. Mailbox: the default.
 """
 
@@ -8,27 +8,44 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar, Generic, Protocol, TypeVar
 
+import structlog
 import trio
 
 from actors import ranks
 from actors.actor import Actor, Message, handles
 from actors.published import Published
-from engine.drawing import DrawingSnapshot, snapshot
+from engine.domains import domain_on
 from engine.engine import Engine, EngineCommand, EngineExecuted, EngineFacts, WorldInfo
 from engine.settings import Settings
-from engine.stored import Commit
+from engine.stored import Commit, DeletedContent, DeletedWorld, StoredWorld
+from engine.view import Picture
 from engine.world import Command, HistoryMove
 
 ResultT = TypeVar("ResultT")
 
+_log = structlog.stdlib.get_logger("worlds")
+
 
 class CommitStore(Protocol):
-    """Where commits become durable. Both methods block and are called from one thread at a time."""
+    """Where commits become durable. Every method blocks and is called from one thread at a time."""
 
     def write(self, commit: Commit) -> None:
         """Write all of it or nothing. Raises `EngineError` when it cannot."""
+        ...
+
+    def deleted_worlds(self, now: datetime) -> tuple[DeletedWorld, ...]:
+        """The deleted worlds that can be recovered at that time."""
+        ...
+
+    def read_deleted(self, world_id: str, now: datetime) -> DeletedContent:
+        """A deleted world, not yet decoded. Raises `NotFoundError`."""
+        ...
+
+    def mend_deleted(self, world_id: str, now: datetime) -> tuple[StoredWorld, tuple[str, ...]]:
+        """A deleted world without what cannot be decoded, and reports of that. Raises `NotFoundError`."""
         ...
 
     def close(self) -> None:
@@ -69,17 +86,24 @@ class Redo(Message[WorldDone[HistoryMove]]):
 
 
 @dataclass(frozen=True, slots=True)
-class WorldSnapshot:
-    """The active world as it is, for whoever renders it."""
+class TakenPicture:
+    """One surface of the active world as it is, for whoever renders it."""
 
-    drawing: DrawingSnapshot
+    picture: Picture
+    surface: str
     world: WorldInfo
     settings: Settings
 
 
 @dataclass(frozen=True, slots=True)
-class TakeSnapshot(Message[WorldSnapshot]):
-    """Give the active world as a frozen value. Taken once for each revision."""
+class TakePicture(Message[TakenPicture]):
+    """Give a surface of the active world as a frozen value; taken once for each revision.
+
+    Raises `ConflictError` for a surface that shows nothing.
+    """
+
+    surface: str
+    activity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +126,7 @@ class WorldActor(Actor[Engine]):
     def __init__(self, engine: Engine, store: CommitStore) -> None:
         super().__init__(engine)
         self._store = store
-        self._last_snapshot: WorldSnapshot | None = None
+        self._last_picture: tuple[tuple[str, int, str], Picture] | None = None
         self.facts: Published[EngineFacts] = Published(engine.facts())
         self.status: Published[WorldStatus] = Published(self._status())
 
@@ -118,17 +142,15 @@ class WorldActor(Actor[Engine]):
     async def _redo(self, message: Redo) -> WorldDone[HistoryMove]:
         return await self._do(lambda: self.state.redo(base_revision=message.base_revision))
 
-    @handles(TakeSnapshot)
-    async def _take_snapshot(self, message: TakeSnapshot) -> WorldSnapshot:
+    @handles(TakePicture)
+    async def _take_picture(self, message: TakePicture) -> TakenPicture:
         engine = self.state
-        world, settings = self._active_world(), engine.settings
-        last = self._last_snapshot
-        if last is None or (last.world.id, last.world.revision) != (world.id, world.revision):
-            drawing = snapshot(engine.active_world.read())
-        else:
-            drawing = last.drawing
-        self._last_snapshot = WorldSnapshot(drawing, world, settings)
-        return self._last_snapshot
+        domain = domain_on(message.surface, message.activity)
+        world = self._active_world()
+        key = (world.id, world.revision, domain.name)
+        if self._last_picture is None or self._last_picture[0] != key:
+            self._last_picture = (key, domain.picture(engine.active_world.read()))
+        return TakenPicture(self._last_picture[1], domain.surface, world, engine.settings)
 
     async def release(self) -> None:
         """Close the store; every acknowledged change is in it already."""

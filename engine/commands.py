@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from engine.engine import EngineCommand, EngineTransaction, WorldInfo
 from engine.errors import ConflictError, InvalidArgumentError, NotFoundError
 from engine.theme import THEMES, Theme
-
-MAX_WORLD_NAME_CHARACTERS = 100
-"""A name is shown in one line of a list."""
+from engine.world_name import check_free, check_world_name
 
 MAX_WORLDS = 200
 """Every world is held in memory, and a list of them must stay readable."""
+
+
+def check_room(worlds: Sequence[WorldInfo]) -> None:
+    """Raise `ConflictError` when there are `MAX_WORLDS` worlds already."""
+    if len(worlds) >= MAX_WORLDS:
+        raise ConflictError(f"There are {len(worlds)} worlds, which is the most; delete one before making another.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,29 +35,14 @@ class CreateWorld(EngineCommand[WorldInfo]):
 
     def run(self, engine: EngineTransaction) -> WorldInfo:
         """See the class."""
-        self._check_name()
+        check_world_name(self.name)
         worlds = engine.worlds()
-        for world in worlds:
-            if world.name == self.name:
-                raise ConflictError(f"The world {world.id} already has the name {self.name!r}; take another name.")
-        if len(worlds) >= MAX_WORLDS:
-            raise ConflictError(f"There are {len(worlds)} worlds, which is the most; delete one before making another.")
+        check_free(self.name, {world.name: world.id for world in worlds})
+        check_room(worlds)
         made = engine.add_world(self.name)
         if self.activate:
             engine.set_settings(replace(engine.settings, active_world_id=made.id))
         return engine.world(made.id)
-
-    def _check_name(self) -> None:
-        if not self.name or self.name != self.name.strip():
-            raise InvalidArgumentError(
-                f"The world name {self.name!r} is empty or has space around it; give a name such as 'garden'."
-            )
-        if len(self.name) > MAX_WORLD_NAME_CHARACTERS:
-            raise InvalidArgumentError(
-                f"The world name has {len(self.name)} characters; at most {MAX_WORLD_NAME_CHARACTERS} are taken."
-            )
-        if not self.name.isprintable():
-            raise InvalidArgumentError(f"The world name {self.name!r} holds a character that cannot be shown.")
 
 
 @dataclass(frozen=True, slots=True)

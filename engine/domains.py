@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from engine import drawing
+from engine.codec import Codec
 from engine.drawing.picture import DrawingPicture
+from engine.drawing.rules import RULES as DRAWING_RULES
 from engine.errors import ConflictError
 from engine.records import Counter, Record, RecordTable
+from engine.rules import Rules
 from engine.settings import Settings
 from engine.view import Picture
 
@@ -20,7 +24,8 @@ from engine.view import Picture
 class Domain:
     """One domain: its records, what it says of the selection, and how it is seen.
 
-    `activity` is the one in which a surface with several domains shows this one; None shows it in all others.
+    `activity` is the one in which a surface with several domains shows this one; None shows it in all others. `rules`
+    are what a world file is held to.
     """
 
     name: str
@@ -29,6 +34,7 @@ class Domain:
     record_types: tuple[type[Record], ...]
     selection_kind: Callable[[RecordTable], str | None]
     picture: Callable[[RecordTable], Picture]
+    rules: Rules | None = None
 
 
 DOMAINS = (
@@ -39,6 +45,7 @@ DOMAINS = (
         record_types=drawing.RECORD_TYPES,
         selection_kind=drawing.selection_kind,
         picture=lambda table: DrawingPicture(drawing.snapshot(table)),
+        rules=DRAWING_RULES,
     ),
 )
 """Every domain."""
@@ -48,6 +55,15 @@ RECORD_TYPES: tuple[type[Record], ...] = (
     *(record_type for domain in DOMAINS for record_type in domain.record_types),
 )
 """Every class of record that a world may hold."""
+
+RULES: tuple[Rules, ...] = tuple(domain.rules for domain in DOMAINS if domain.rules is not None)
+"""What the domains promise of their records."""
+
+
+@cache
+def world_codec() -> Codec:
+    """The codec of every record that a world may hold. It never changes, and may be used from any thread."""
+    return Codec(RECORD_TYPES)
 
 
 def domain_on(surface: str, activity: str | None) -> Domain:

@@ -16,8 +16,18 @@ from engine import domains
 from engine.errors import NotFoundError, StaleError
 from engine.records import RecordTable
 from engine.settings import Settings
-from engine.stored import NOTHING, Commit, StoredState, StoredWorld, WorldCommit, WorldDeletion
-from engine.world import Command, Executed, HistoryMove, World
+from engine.stored import (
+    NO_ROWS,
+    NOTHING,
+    Commit,
+    StoredState,
+    WorldCommit,
+    WorldCreation,
+    WorldDeletion,
+    WorldRecovery,
+    WorldRows,
+)
+from engine.world import Command, Executed, HistoryMove, World, WorldContent
 
 ResultT_co = TypeVar("ResultT_co", covariant=True)
 ResultT = TypeVar("ResultT")
@@ -91,6 +101,8 @@ class EngineTransaction:
 
     def __init__(self, state: _State, now: datetime) -> None:
         self._state = state
+        self._rows: dict[str, WorldRows] = {}
+        self._recovered: set[str] = set()
         self.now = now
         """The time of this command, in UTC."""
 
@@ -116,13 +128,32 @@ class EngineTransaction:
             raise NotFoundError(f"No world has the id {world_id!r}. Worlds: {known}.")
         return self._state.info(entry)
 
-    def add_world(self, name: str) -> WorldInfo:
-        """Add an empty world under an id that was never used. It is not made active."""
+    def add_world(self, name: str, content: WorldContent | None = None, rows: WorldRows = NO_ROWS) -> WorldInfo:
+        """Add a world under an id that was never used, empty or with that content. It is not made active.
+
+        `rows` are the same content as a store holds it.
+        """
         number = self._state.next_world_number
-        entry = _Entry(World(f"world-{number}", name), self.now)
+        entry = _Entry(_world(f"world-{number}", name, content or WorldContent()), self.now)
         entries = {**self._state.entries, entry.world.id: entry}
         self._state = replace(self._state, next_world_number=number + 1, entries=entries)
+        self._rows[entry.world.id] = rows
         return self._state.info(entry)
+
+    def recover_world(self, world_id: str, name: str, created_at: datetime, content: WorldContent) -> WorldInfo:
+        """Let a deleted world be there again, at its place in the order. Raises `ValueError` when it is there."""
+        if world_id in self._state.entries:
+            raise ValueError(f"world {world_id} is there already")
+        entry = _Entry(_world(world_id, name, content), created_at)
+        older = {key: each for key, each in self._state.entries.items() if _number(key) < _number(world_id)}
+        self._state = replace(self._state, entries={**older, world_id: entry, **self._state.entries})
+        self._recovered.add(world_id)
+        return self._state.info(entry)
+
+    def read(self, world_id: str) -> RecordTable:
+        """The records of a world, for reading only, within the command. Raises `NotFoundError` as `world`."""
+        self.world(world_id)
+        return self._state.entries[world_id].world.read()
 
     def remove_world(self, world_id: str) -> None:
         """Take a world away. Raises `ValueError` for the active one, since one world is always active."""
@@ -134,6 +165,40 @@ class EngineTransaction:
     def end(self) -> _State:
         """The state that the command leaves. For the engine alone."""
         return self._state
+
+    def commit(self, before: _State) -> Commit:
+        """What a store must write to get from that state to the one that the command leaves. For the engine alone."""
+        after = self._state
+        entries = after.entries
+        new = [world_id for world_id in entries if world_id not in before.entries]
+        return Commit(
+            settings=after.settings if after.settings != before.settings else None,
+            next_world_number=after.next_world_number if after.next_world_number != before.next_world_number else None,
+            created=tuple(self._creation(entries[world_id]) for world_id in new if world_id not in self._recovered),
+            deleted=tuple(
+                WorldDeletion(world_id=world_id, deleted_at=self.now)
+                for world_id in before.entries
+                if world_id not in entries
+            ),
+            recovered=tuple(
+                WorldRecovery(
+                    world_id=world_id, name=entries[world_id].world.name, revision=entries[world_id].world.revision
+                )
+                for world_id in new
+                if world_id in self._recovered
+            ),
+        )
+
+    def _creation(self, entry: _Entry) -> WorldCreation:
+        world = entry.world
+        return WorldCreation(
+            id=world.id,
+            name=world.name,
+            created_at=entry.created_at,
+            revision=world.revision,
+            position=world.undo_count,
+            rows=self._rows.get(world.id, NO_ROWS),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +233,9 @@ class Engine:
         clock: Callable[[], datetime],
         selection_kind: Callable[[RecordTable, Settings], str | None] = domains.selection_kind,
     ) -> None:
-        entries = {world.id: _Entry(_world_of(world), world.created_at) for world in stored.worlds}
+        entries = {
+            world.id: _Entry(_world(world.id, world.name, world.content()), world.created_at) for world in stored.worlds
+        }
         if stored.settings.active_world_id not in entries:
             raise ValueError(f"the active world {stored.settings.active_world_id!r} is not among the stored worlds")
         self._state = _State(stored.settings, stored.next_world_number, entries)
@@ -189,6 +256,19 @@ class Engine:
     def worlds(self) -> tuple[WorldInfo, ...]:
         """Every world, in order of creation."""
         return tuple(self._state.info(entry) for entry in self._state.entries.values())
+
+    @property
+    def now(self) -> datetime:
+        """The time by the engine's clock, in UTC."""
+        return self._clock()
+
+    def world(self, world_id: str) -> WorldInfo:
+        """The world of that id. Raises `NotFoundError`, naming the worlds that exist."""
+        return EngineTransaction(self._state, self.now).world(world_id)
+
+    def content_of(self, world_id: str) -> WorldContent:
+        """All that is in the world of that id, as a frozen value. Raises `NotFoundError` as `world`."""
+        return self._state.entries[self.world(world_id).id].world.content()
 
     def facts(self) -> EngineFacts:
         """The facts as they are now."""
@@ -247,7 +327,7 @@ class Engine:
         transaction = EngineTransaction(before, self._clock())
         result = command.run(transaction)
         after = transaction.end()
-        commit = _difference(before, after, transaction.now)
+        commit = transaction.commit(before)
         if not commit.empty:
             self._state = after
             self._serial += 1
@@ -278,30 +358,18 @@ class Engine:
         )
 
 
-def _world_of(stored: StoredWorld) -> World:
+def _number(world_id: str) -> int:
+    """Ids count up in order of creation."""
+    digits = world_id.rpartition("-")[2]
+    return int(digits) if digits.isdecimal() else 0
+
+
+def _world(world_id: str, name: str, content: WorldContent) -> World:
     return World(
-        stored.id,
-        stored.name,
-        revision=stored.revision,
-        records=stored.records,
-        steps=stored.steps,
-        position=stored.position,
-    )
-
-
-def _difference(before: _State, after: _State, now: datetime) -> Commit:
-    """What a store must write to get from one state to the other."""
-    created = tuple(
-        StoredWorld(id=world_id, name=entry.world.name, created_at=entry.created_at)
-        for world_id, entry in after.entries.items()
-        if world_id not in before.entries
-    )
-    deleted = tuple(
-        WorldDeletion(world_id=world_id, deleted_at=now) for world_id in before.entries if world_id not in after.entries
-    )
-    return Commit(
-        settings=after.settings if after.settings != before.settings else None,
-        next_world_number=after.next_world_number if after.next_world_number != before.next_world_number else None,
-        created=created,
-        deleted=deleted,
+        world_id,
+        name,
+        revision=content.revision,
+        records=content.records,
+        steps=content.steps,
+        position=content.position,
     )

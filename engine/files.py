@@ -176,6 +176,17 @@ class WorkspaceFiles:
             next_offset=after if after < len(names) else None,
         )
 
+    def entry(self, path: str) -> FolderEntry:
+        """What stands at that path: its kind, and the size of a file. Nothing is opened, so links are told, not met."""
+        parts = split_path(path, self.root)
+        if not parts:
+            raise InvalidArgumentError(f"The path {path!r} names the workspace folder itself; give one inside it.")
+        with opened_folder(self.root, parts[:-1]) as folder:
+            found = _entry(folder, parts[:-1], parts[-1])
+        if found is None:
+            raise NotFoundError(f"There is no {shown(parts)!r} in the workspace folder.")
+        return found
+
     def search(
         self, pattern: str, path: str = ".", include: str | None = None, limit: int = MAX_MATCHES
     ) -> SearchResult:

@@ -17,10 +17,11 @@ from typing import Self
 
 from engine import domains, store_rows, store_schema
 from engine.codec import Codec
+from engine.collector import collector_paused
 from engine.data_folder import FolderLock, set_aside
 from engine.errors import EngineError
 from engine.store_loading import StateLoader
-from engine.stored import Commit, StoredState, WorldCommit
+from engine.stored import Commit, DeletedContent, DeletedWorld, StoredState, StoredWorld, WorldCommit
 
 STORE_FILE = "space.db"
 """The name of the database within the data folder."""
@@ -64,7 +65,7 @@ class Store:
             raise StoreError(f"The data folder {str(folder)!r} cannot be used: {error.strerror}.") from error
         try:
             connection, report = _sound_connection(folder / STORE_FILE)
-            store = cls(connection, lock, codec or Codec(domains.RECORD_TYPES), now, report)
+            store = cls(connection, lock, codec or domains.world_codec(), now, report)
             with store._transaction("tidied up"):
                 store_rows.purge_deleted(connection, now)
         except BaseException:
@@ -77,7 +78,7 @@ class Store:
 
         What cannot be decoded is set aside in a table and reported, and does not stop the rest.
         """
-        with self._transaction("read"):
+        with self._transaction("read"), collector_paused():
             state = StateLoader(self._connection, self._codec, self._now).load()
         reports = state.reports if self._report is None else (self._report, *state.reports)
         return StoredState(
@@ -99,8 +100,37 @@ class Store:
                 store_rows.add_world(self._connection, world)
             for deletion in commit.deleted:
                 store_rows.mark_deleted(self._connection, deletion.world_id, deletion.deleted_at)
+            for recovery in commit.recovered:
+                if not store_rows.mark_recovered(self._connection, recovery):
+                    raise StoreError(
+                        f"The store has no deleted world {recovery.world_id!r} at revision {recovery.revision}; it has "
+                        "changed since it was read. Look at the deleted worlds again."
+                    )
             if write_world is not None:
                 write_world()
+
+    def deleted_worlds(self, now: datetime) -> tuple[DeletedWorld, ...]:
+        """The deleted worlds that can be recovered at that time, the one deleted last first. Raises `StoreError`."""
+        with self._transaction("read"):
+            return store_rows.deleted_worlds(self._connection, now)
+
+    def read_deleted(self, world_id: str, now: datetime) -> DeletedContent:
+        """A deleted world as it lies here, to be decoded elsewhere (`store_loading.decoded`).
+
+        Raises `NotFoundError`, naming the deleted worlds that can be recovered at that time, and `StoreError`.
+        """
+        with self._transaction("read"):
+            return store_rows.deleted_content(self._connection, world_id, now)
+
+    def mend_deleted(self, world_id: str, now: datetime) -> tuple[StoredWorld, tuple[str, ...]]:
+        """A deleted world of which a part cannot be decoded, and the reports of what was set aside. As `load` does.
+
+        Raises as `read_deleted`.
+        """
+        with self._transaction("mended"):
+            store_rows.deleted_content(self._connection, world_id, now)
+            loader = StateLoader(self._connection, self._codec, now)
+            return loader.load_one(world_id), loader.reports
 
     def close(self) -> None:
         """Close it and let others have the data folder. Closing twice does nothing."""

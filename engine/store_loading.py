@@ -18,9 +18,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from engine import store_rows
 from engine.codec import Codec, UndecodableError
+from engine.collector import collector_paused
 from engine.records import Counter, Record
 from engine.settings import Settings
-from engine.stored import StoredState, StoredWorld, fresh_state
+from engine.stored import DeletedContent, StoredState, StoredWorld, WorldCreation, fresh_state
 from engine.theme import DEFAULT_THEME, THEMES
 from engine.world import Step
 
@@ -32,6 +33,8 @@ _SETTING_TYPES: dict[str, TypeAdapter[object]] = {
 _LIVE_WORLDS = """
 SELECT id, name, created_at, revision, position FROM worlds WHERE deleted_at IS NULL ORDER BY number
 """
+
+_ONE_WORLD = "SELECT id, name, created_at, revision, position FROM worlds WHERE id = ?"
 
 _WORLD_NUMBERS = "SELECT substr(id, 7) FROM worlds WHERE id GLOB 'world-[0-9]*' AND id NOT GLOB 'world-*[^0-9]*'"
 
@@ -61,11 +64,21 @@ class StateLoader:
         known = {world.id for world in worlds}
         for world in state.worlds:
             if world.id not in known:
-                store_rows.add_world(self._connection, world)
+                creation = WorldCreation(id=world.id, name=world.name, created_at=world.created_at)
+                store_rows.add_world(self._connection, creation)
         values = store_rows.setting_values(state.settings, state.next_world_number)
         changed = {name: value for name, value in values.items() if name not in settings or settings[name] != value}
         store_rows.put_settings(self._connection, changed)
         return state
+
+    def load_one(self, world_id: str) -> StoredWorld:
+        """One world, deleted or not, that is known to be there. What is mended is written as well."""
+        return self._world(*self._connection.execute(_ONE_WORLD, (world_id,)).fetchone())
+
+    @property
+    def reports(self) -> tuple[str, ...]:
+        """What was found damaged so far, a sentence each."""
+        return tuple(self._reports)
 
     def _assembled(self, settings: dict[str, object], worlds: list[StoredWorld]) -> StoredState:
         used = [int(number) for (number,) in self._connection.execute(_WORLD_NUMBERS)]
@@ -178,7 +191,9 @@ class StateLoader:
         gone = first - 1
         if gone:
             store_rows.renumber_steps(self._connection, world_id, gone)
-        kept = [replace(steps[number], sequence=number - gone) for number in range(first, after)]
+        kept = [steps[number] for number in range(first, after)]
+        if gone:
+            kept = [replace(step, sequence=step.sequence - gone) for step in kept]
         return kept, position - gone
 
     def _lose_step(self, world_id: str, sequence: int, label: str, changes: str, reason: str) -> None:
@@ -189,3 +204,24 @@ class StateLoader:
         store_rows.add_set_aside(self._connection, self._now, world_id, what, name, data, reason)
         where = f" of {world_id}" if world_id else ""
         self._reports.append(f"The {what} {name!r}{where} was set aside (table set_aside): {reason}.")
+
+
+def decoded(content: DeletedContent, codec: Codec) -> StoredWorld:
+    """A deleted world out of its rows. Takes seconds for a large one, and touches nothing but its arguments.
+
+    Raises `UndecodableError` when a part cannot be understood; then `StateLoader` has to mend it.
+    """
+    with collector_paused():
+        records = tuple(codec.decode(*row) for row in content.rows.records)
+        steps = tuple(Step(number, label, codec.decode_changes(text)) for number, label, text in content.rows.steps)
+    if [step.sequence for step in steps] != list(range(1, len(steps) + 1)) or content.position > len(steps):
+        raise UndecodableError("a step of the history is missing")
+    return StoredWorld(
+        id=content.world.id,
+        name=content.world.name,
+        created_at=content.created_at,
+        revision=content.revision,
+        records=records,
+        steps=steps,
+        position=content.position,
+    )

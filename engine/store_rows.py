@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
 
+from engine.errors import NotFoundError
 from engine.settings import Settings
-from engine.stored import Commit, StoredWorld
+from engine.stored import Commit, DeletedContent, DeletedWorld, WorldCreation, WorldRecovery, WorldRows
 
 NEXT_WORLD_NUMBER = "next_world_number"
 """The setting beside those of `Settings`: the number in the id of the next world."""
@@ -48,17 +49,71 @@ def put_settings(connection: sqlite3.Connection, values: Mapping[str, object]) -
     )
 
 
-def add_world(connection: sqlite3.Connection, world: StoredWorld) -> None:
-    """Add a world, without what is in it."""
+def add_world(connection: sqlite3.Connection, world: WorldCreation) -> None:
+    """Add a world with what is in it."""
     connection.execute(
         "INSERT INTO worlds (id, name, created_at, revision, position) VALUES (?, ?, ?, ?, ?)",
         (world.id, world.name, world.created_at.isoformat(), world.revision, world.position),
+    )
+    put_records(connection, world.id, world.rows.records)
+    connection.executemany(
+        "INSERT INTO steps (world_id, sequence, label, changes) VALUES (?, ?, ?, ?)",
+        ((world.id, *step) for step in world.rows.steps),
     )
 
 
 def mark_deleted(connection: sqlite3.Connection, world_id: str, deleted_at: datetime) -> None:
     """Delete a world in such a way that it can be brought back until it is purged."""
     connection.execute("UPDATE worlds SET deleted_at = ? WHERE id = ?", (deleted_at.isoformat(), world_id))
+
+
+def mark_recovered(connection: sqlite3.Connection, recovery: WorldRecovery) -> bool:
+    """Let a deleted world be there again. False when there is no such deleted world, or at another revision."""
+    done = connection.execute(
+        "UPDATE worlds SET deleted_at = NULL, name = ? WHERE id = ? AND deleted_at IS NOT NULL AND revision = ?",
+        (recovery.name, recovery.world_id, recovery.revision),
+    )
+    return done.rowcount == 1
+
+
+def deleted_worlds(connection: sqlite3.Connection, now: datetime) -> tuple[DeletedWorld, ...]:
+    """The deleted worlds that can be recovered at that time, the one deleted last first."""
+    found: list[DeletedWorld] = []
+    for world_id, name, text in connection.execute(
+        "SELECT id, name, deleted_at FROM worlds WHERE deleted_at IS NOT NULL ORDER BY deleted_at DESC, number DESC"
+    ):
+        deleted_at = time_of(text)
+        # Where the time cannot be read, the world is never purged; for the user its time begins now.
+        since = now if deleted_at is None else deleted_at
+        world = DeletedWorld(
+            id=world_id, name=name, deleted_at=since, recoverable_until=since + DELETED_WORLDS_ARE_KEPT
+        )
+        if now <= world.recoverable_until:
+            found.append(world)
+    return tuple(found)
+
+
+def deleted_content(connection: sqlite3.Connection, world_id: str, now: datetime) -> DeletedContent:
+    """A deleted world as it lies there. Raises `NotFoundError`, naming those that can be recovered."""
+    deleted = deleted_worlds(connection, now)
+    world = next((each for each in deleted if each.id == world_id), None)
+    if world is None:
+        known = ", ".join(f"{each.id} ({each.name})" for each in deleted) or "none"
+        raise NotFoundError(f"No deleted world has the id {world_id!r:.80}. Deleted worlds that are kept: {known}.")
+    created_at, revision, position = connection.execute(
+        "SELECT created_at, revision, position FROM worlds WHERE id = ?", (world_id,)
+    ).fetchone()
+    records = connection.execute("SELECT collection, id, data FROM records WHERE world_id = ?", (world_id,))
+    steps = connection.execute(
+        "SELECT sequence, label, changes FROM steps WHERE world_id = ? ORDER BY sequence", (world_id,)
+    )
+    return DeletedContent(
+        world=world,
+        created_at=time_of(created_at) or now,
+        revision=revision,
+        position=position,
+        rows=WorldRows(records=tuple(records), steps=tuple(steps)),
+    )
 
 
 def purge_deleted(connection: sqlite3.Connection, now: datetime) -> None:
@@ -84,7 +139,7 @@ def put_records(connection: sqlite3.Connection, world_id: str, rows: Iterable[tu
     connection.executemany(
         "INSERT INTO records (world_id, collection, id, data) VALUES (?, ?, ?, ?) "
         "ON CONFLICT DO UPDATE SET data = excluded.data",
-        [(world_id, *row) for row in rows],
+        ((world_id, *row) for row in rows),
     )
 
 

@@ -7,12 +7,12 @@ and never looks into a record.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from engine.records import Change, Record
 from engine.settings import Settings
-from engine.world import Step
+from engine.world import Step, WorldContent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +26,12 @@ class StoredWorld:
     records: Sequence[Record] = ()
     steps: Sequence[Step] = ()
     position: int = 0
+
+    def content(self) -> WorldContent:
+        """All that is in it."""
+        return WorldContent(
+            revision=self.revision, records=tuple(self.records), steps=tuple(self.steps), position=self.position
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +64,65 @@ class WorldCommit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorldRows:
+    """What is in a world, in the form in which a store holds it (JSON as of `engine.codec`).
+
+    Records are collection, id and JSON; steps are sequence, label and the JSON of their changes.
+    """
+
+    records: tuple[tuple[str, str, str], ...] = ()
+    steps: tuple[tuple[int, str, str], ...] = ()
+
+
+NO_ROWS = WorldRows()
+"""An empty world without a history."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldCreation:
+    """A world that is new, with what is in it already."""
+
+    id: str
+    name: str
+    created_at: datetime
+    revision: int = 0
+    position: int = 0
+    rows: WorldRows = field(default=NO_ROWS, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldRecovery:
+    """A deleted world that is there again, under this name. `revision` is the one that was read of it."""
+
+    world_id: str
+    name: str
+    revision: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeletedWorld:
+    """A world that is deleted and can still be brought back. Times are in UTC."""
+
+    id: str
+    name: str
+    deleted_at: datetime
+    recoverable_until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeletedContent:
+    """A deleted world as it lies in the store, not yet decoded."""
+
+    world: DeletedWorld
+    created_at: datetime
+    revision: int
+    position: int
+    rows: WorldRows = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorldDeletion:
-    """A world that is deleted. A store keeps it for a while, so that it can be brought back by hand."""
+    """A world that is deleted. A store keeps it for a while, so that it can be recovered."""
 
     world_id: str
     deleted_at: datetime
@@ -71,8 +134,9 @@ class Commit:
 
     settings: Settings | None = None
     next_world_number: int | None = None
-    created: tuple[StoredWorld, ...] = ()
+    created: tuple[WorldCreation, ...] = ()
     deleted: tuple[WorldDeletion, ...] = ()
+    recovered: tuple[WorldRecovery, ...] = ()
     world: WorldCommit | None = None
 
     @property

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Generic, TypeVar
 
 from engine.errors import ConflictError
@@ -41,6 +41,16 @@ class Step:
     sequence: int
     label: str
     changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldContent:
+    """All that is in a world, at one moment. `position` counts the steps that are done; the rest can be done again."""
+
+    revision: int = 0
+    records: tuple[Record, ...] = field(default=(), repr=False)
+    steps: tuple[Step, ...] = field(default=(), repr=False)
+    position: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +119,12 @@ class World:
     def redo_count(self) -> int:
         """How many steps can be done again."""
         return len(self._steps) - self._position
+
+    def content(self) -> WorldContent:
+        """All that is in it, as a frozen value to work on elsewhere."""
+        return WorldContent(
+            revision=self._revision, records=tuple(self._table), steps=tuple(self._steps), position=self._position
+        )
 
     def read(self) -> RecordTable:
         """The table, for reading only, within the owner's own step."""

@@ -23,6 +23,7 @@ import structlog
 import trio
 
 from actors.space import Space, SpaceOptions
+from engine.collector import collector_paused
 from engine.engine import Engine
 from engine.errors import EngineError
 from engine.store import Store
@@ -122,10 +123,11 @@ def _opened(options: ServeOptions) -> Generator[tuple[Space, Listener]]:
     with listener.socket:
         options.data.mkdir(parents=True, exist_ok=True, mode=0o700)
         store = Store.open(options.data, now=datetime.now(UTC))
-        stored = store.load()
+        with collector_paused(keep=True):
+            stored = store.load()
+            engine = Engine(stored, clock=lambda: datetime.now(UTC))
         for report in stored.reports:
             _log.error("store_report", report=report)
-        engine = Engine(stored, clock=lambda: datetime.now(UTC))
         yield (
             Space(
                 engine,

@@ -7,13 +7,13 @@ streams, their end and our limits was made for it.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
 
 import trio
 from hypercorn.config import Config
-from hypercorn.events import Event, RawData
+from hypercorn.events import Closed, Event, RawData, Updated
 from hypercorn.protocol import ProtocolWrapper
 from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.task_group import TaskGroup
@@ -35,6 +35,7 @@ class TcpConnection(TCPServer):
         self._socket = stream.socket
         self._holding = False
         self._held = b""
+        self._reading = trio.CancelScope()
 
     async def run(self) -> None:
         """Read, and let a task of its own answer, until the end of the connection."""
@@ -53,9 +54,13 @@ class TcpConnection(TCPServer):
                     server=server[:2],
                     send=self.protocol_send,
                 )
+                http.on_closed = self._reading.cancel
                 self.protocol = cast("ProtocolWrapper", http)
                 await self.idle_task.restart(task_group, self._idle_timeout)  # pyright: ignore[reportUnknownMemberType]
-                await self._read_data()
+                with self._reading:
+                    await self._read_data()
+                # Nobody waits for the next request of a client that is gone; Hypercorn does, until the idle time is up.
+                await self.idle_task.stop()
         except OSError:
             # The peer was gone before anybody could ask who it is.
             return
@@ -64,6 +69,8 @@ class TcpConnection(TCPServer):
 
     async def protocol_send(self, event: Event) -> None:
         """Write what the protocol gives; a head that is held goes out together with what follows it."""
+        if isinstance(event, Updated) and event.idle and self._reading.cancel_called:
+            return
         if isinstance(event, RawData):
             if self._holding:
                 self._held += event.data
@@ -97,5 +104,18 @@ def head_held(scope: Mapping[str, Any]) -> Generator[None]:
 
 
 class _Http1(H11Protocol):
+    on_closed: Callable[[], None]
+    """Told once nothing more can be sent or received."""
+
+    async def handle(self, event: Event) -> None:
+        """Pass on what came in. A connection that is over is not read from any more.
+
+        Else reading would wait for ever where it holds a second request back until the first one is answered: of an
+        answer that could not be sent it never learns.
+        """
+        await super().handle(event)
+        if isinstance(event, Closed):
+            self.on_closed()
+
     async def _check_protocol(self, event: object) -> None:
         """Go on with HTTP/1.1, whatever the client offers to change to."""

@@ -32,7 +32,6 @@ KIND_PATTERN = r"^[a-z0-9][a-z0-9_-]*$"
 
 _KIND = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_SPACE = re.compile(r"\s+")
 
 
 def checked_label(label: str, name: str = "label") -> str:
@@ -111,7 +110,8 @@ def data_words(text: str) -> Iterator[str]:
 
 def name_key(name: str) -> str:
     """What two names have in common when they mean the same: neither case, nor width, nor spacing matters."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFKC", name).casefold()).strip()
+    folded = name.lower() if name.isascii() else unicodedata.normalize("NFKC", name).casefold()
+    return " ".join(folded.split())
 
 
 def _line(text: str, name: str, most: int) -> str:

@@ -15,7 +15,8 @@ from actors.actor import Actor
 from actors.resolution import CapabilityEdit
 from actors.space import Space, SpaceOptions
 from engine.engine import Engine
-from engine.stored import Commit, StoredState, StoredWorld, fresh_state
+from engine.errors import NotFoundError
+from engine.stored import Commit, DeletedContent, DeletedWorld, StoredState, StoredWorld, fresh_state
 from protocol.decision import CallTool
 from protocol.limits import DEFAULT_LIMITS, Limits
 from protocol.prepared_call import PreparedCall
@@ -42,6 +43,15 @@ class MemoryStore:
         assert not self.close_count, "a commit came after the store was closed"
         self.before_write(commit)
         self.commits.append(commit)
+
+    def deleted_worlds(self, now: datetime) -> tuple[DeletedWorld, ...]:
+        return ()
+
+    def read_deleted(self, world_id: str, now: datetime) -> DeletedContent:
+        raise NotFoundError(f"No deleted world has the id {world_id!r}.")
+
+    def mend_deleted(self, world_id: str, now: datetime) -> tuple[StoredWorld, tuple[str, ...]]:
+        raise NotFoundError(f"No deleted world has the id {world_id!r}.")
 
     def close(self) -> None:
         self.close_count += 1

@@ -91,11 +91,11 @@ async def test_the_drawing_is_given_as_svg_on_the_background_of_the_theme(space:
 
 async def test_a_surface_without_a_picture_is_refused_with_the_one_that_has_it(space: Space) -> None:
     async with running(space):
-        await space.app.patch_context({"surface": "scene"})
-        with pytest.raises(ConflictError, match=r"'scene' has nothing to show yet.*'canvas'"):
+        await space.app.patch_context({"surface": "cinema"})
+        with pytest.raises(ConflictError, match=r"'cinema' has nothing to show.*'canvas'"):
             await space.app.capture_view(ViewRequest())
-        with pytest.raises(ConflictError, match="'graph'"):
-            await space.app.render_svg("graph")
+        with pytest.raises(ConflictError, match="'ballroom'"):
+            await space.app.render_svg("ballroom")
         assert (await space.app.render_svg("canvas")).startswith("<svg")
 
 

@@ -195,9 +195,24 @@ async def test_a_subscriber_that_is_dropped_leaves_nothing_behind(space: Space) 
 
 async def test_set_context_keeps_the_facts_of_the_engine_and_drops_others(space: Space) -> None:
     async with running(space, PLAIN):
+        await space.app.execute(RECTANGLE)
         await space.context.ask(PatchContext({"weather": "rain"}))
-        view = await space.context.ask(SetContext(SCENE))
-        assert view.context.facts() == {"surface": "scene", "canvas_visible": False, "world_id": "world-1"}
+        view = await space.context.ask(SetContext({"surface": "canvas", "canvas_visible": True}))
+        assert view.context.facts() == {
+            "surface": "canvas",
+            "canvas_visible": True,
+            "world_id": "world-1",
+            "selection_kind": "drawing-object",
+        }
+
+
+async def test_the_selection_is_that_of_the_place_where_the_user_is(space: Space) -> None:
+    async with running(space, PLAIN):
+        await space.app.execute(RECTANGLE)
+        view = await space.context.ask(PatchContext({"surface": "scene"}))
+        assert view.context.selection_kind is None
+        view = await space.context.ask(PatchContext({"surface": "canvas"}))
+        assert view.context.selection_kind == "drawing-object"
 
 
 async def test_a_patch_draws_the_surface_along(space: Space) -> None:

@@ -89,6 +89,18 @@ async def test_each_change_of_the_list_is_announced_once_and_others_not_at_all(s
         assert await announced(SetContext({"surface": "canvas", "canvas_visible": True})) == 0
 
 
+async def test_a_new_body_behind_the_same_face_is_announced_to_nobody(space: Space) -> None:
+    async with running(space):
+        outbox = await open_stream(space)
+        await space.catalog.ask(ApplyBatch("tests", (tool(source="old"),)))
+        await trio.testing.wait_all_tasks_blocked()
+        assert await outbox.next() == CHANGED
+        await space.catalog.ask(ApplyBatch("tests", (tool(source="new"),)))
+        await trio.testing.wait_all_tasks_blocked()
+        await space.drain(1)
+        assert await outbox.next() is None
+
+
 async def test_changes_that_come_close_together_become_one_announcement_and_the_last_is_never_lost(
     space: Space,
 ) -> None:

@@ -10,7 +10,7 @@ import trio.testing
 from structlog.testing import capture_logs
 
 from actors.errors import InternalError
-from actors.world import Execute, Redo, TakeSnapshot, Undo, WorldActor
+from actors.world import Execute, Redo, TakePicture, Undo, WorldActor
 from engine.commands import CreateWorld, DeleteWorld, ListWorlds, RememberContext, SetTheme, SwitchWorld
 from engine.drawing.insert import InsertBox
 from engine.drawing.selection import ClearSelection
@@ -58,7 +58,7 @@ async def test_a_command_is_answered_after_it_is_durable(world: WorldActor, stor
         assert order == []
         assert world.facts.value is before, "nothing is published that is not durable"
         gate.open()
-        await world.ask(TakeSnapshot())
+        await world.ask(TakePicture("canvas"))
         await trio.testing.wait_all_tasks_blocked()
         assert order == ["answered after 1 commits"]
 
@@ -69,12 +69,12 @@ async def test_what_the_store_refuses_has_never_happened(world: WorldActor, stor
 
     async with running_actors(world):
         await world.ask(Execute(RECTANGLE))
-        drawn, facts, status = await world.ask(TakeSnapshot()), world.facts.value, world.status.value
+        drawn, facts, status = await world.ask(TakePicture("canvas")), world.facts.value, world.status.value
         store.before_write = refuse
         for message in (Execute(RECTANGLE), Undo(), Execute(SetTheme("light")), Execute(SwitchWorld("world-2"))):
             with pytest.raises(ConflictError, match="disk is full"):
                 await world.ask(message)
-        assert await world.ask(TakeSnapshot()) == drawn
+        assert await world.ask(TakePicture("canvas")) == drawn
         assert (world.facts.value, world.status.value) == (facts, status)
         store.before_write = lambda _: None
         done = await world.ask(Execute(RECTANGLE))
@@ -87,12 +87,12 @@ async def test_a_store_that_crashes_takes_the_change_back_too(world: WorldActor,
         raise OSError("the cable is out")
 
     async with running_actors(world):
-        before = await world.ask(TakeSnapshot())
+        before = await world.ask(TakePicture("canvas"))
         store.before_write = crash
         with capture_logs() as logs, pytest.raises(InternalError, match="'world'"):
             await world.ask(Execute(RECTANGLE))
         assert [entry["event"] for entry in logs] == ["step_failed"]
-        assert await world.ask(TakeSnapshot()) == before
+        assert await world.ask(TakePicture("canvas")) == before
         assert world.statistics().failed == 1
 
 
@@ -121,14 +121,14 @@ async def test_a_step_is_undone_and_done_again(world: WorldActor, store: MemoryS
         with pytest.raises(ConflictError, match="nothing to undo"):
             await world.ask(Undo())
         await world.ask(Execute(RECTANGLE))
-        drawn = await world.ask(TakeSnapshot())
+        drawn = await world.ask(TakePicture("canvas"))
         assert (world.status.value.undo_count, world.status.value.redo_count) == (1, 0)
         undone = await world.ask(Undo())
         assert undone.changed
-        assert (await world.ask(TakeSnapshot())).drawing != drawn.drawing
+        assert (await world.ask(TakePicture("canvas"))).picture != drawn.picture
         assert (world.status.value.undo_count, world.status.value.redo_count) == (0, 1)
         await world.ask(Redo())
-        assert (await world.ask(TakeSnapshot())).drawing == drawn.drawing
+        assert (await world.ask(TakePicture("canvas"))).picture == drawn.picture
         with pytest.raises(ConflictError, match="nothing to redo"):
             await world.ask(Redo())
         assert len(store.commits) == 3
@@ -136,18 +136,29 @@ async def test_a_step_is_undone_and_done_again(world: WorldActor, store: MemoryS
 
 async def test_a_snapshot_is_taken_once_for_each_revision(world: WorldActor) -> None:
     async with running_actors(world):
-        first = await world.ask(TakeSnapshot())
-        assert (await world.ask(TakeSnapshot())).drawing is first.drawing
+        first = await world.ask(TakePicture("canvas"))
+        assert (await world.ask(TakePicture("canvas"))).picture is first.picture
         await world.ask(Execute(SetTheme("light")))
-        lit = await world.ask(TakeSnapshot())
-        assert lit.drawing is first.drawing
+        lit = await world.ask(TakePicture("canvas"))
+        assert lit.picture is first.picture
         assert lit.settings.theme == "light"
         await world.ask(Execute(RECTANGLE))
-        second = await world.ask(TakeSnapshot())
-        assert second.drawing != first.drawing
+        second = await world.ask(TakePicture("canvas"))
+        assert second.picture != first.picture
         await world.ask(Execute(SwitchWorld("world-2")))
-        third = await world.ask(TakeSnapshot())
-        assert (third.world.id, third.drawing) == ("world-2", first.drawing)
+        third = await world.ask(TakePicture("canvas"))
+        assert (third.world.id, third.picture) == ("world-2", first.picture)
+
+
+async def test_worlds_at_equal_revisions_have_snapshots_of_their_own(world: WorldActor) -> None:
+    async with running_actors(world):
+        await world.ask(Execute(RECTANGLE))
+        first = await world.ask(TakePicture("canvas"))
+        await world.ask(Execute(SwitchWorld("world-2")))
+        await world.ask(Execute(InsertBox(kind="ellipse", x=5, y=5, width=2, height=1)))
+        second = await world.ask(TakePicture("canvas"))
+        assert first.world.revision == second.world.revision
+        assert first.picture != second.picture
 
 
 async def test_facts_and_status_are_published_with_each_change(world: WorldActor) -> None:
@@ -175,7 +186,7 @@ async def test_an_asker_that_is_cancelled_does_not_tear_memory_and_disk_apart(
             await gate.entered.wait()
             askers.cancel_scope.cancel()
         gate.open()
-        drawn = await world.ask(TakeSnapshot())
+        drawn = await world.ask(TakePicture("canvas"))
         assert drawn.world.revision == 1
         assert [commit.world.revision for commit in store.commits if commit.world] == [1]
 

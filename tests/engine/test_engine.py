@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.commands import (
-    MAX_WORLD_NAME_CHARACTERS,
     MAX_WORLDS,
     CreateWorld,
     DeleteWorld,
@@ -25,6 +24,7 @@ from engine.records import RecordTable
 from engine.settings import Settings
 from engine.stored import NOTHING, Commit, WorldCommit, WorldDeletion, fresh_state
 from engine.world import Command
+from engine.world_name import MAX_WORLD_NAME_CHARACTERS
 from tests.engine.samples import NOW, Cursor, Move, Write, commands, content
 
 

@@ -57,6 +57,17 @@ def test_the_workspace_itself_may_be_a_link(workspace: Path, tmp_path: Path) -> 
     assert files.read_text(str(workspace / "notes" / "plan.md")).text == "one\ntwo\nthree\n"
 
 
+def test_an_entry_is_told_without_being_opened(files: WorkspaceFiles, workspace: Path) -> None:
+    (workspace / "link").symlink_to("/etc/passwd")
+    entry = files.entry("./notes/plan.md")
+    assert entry == FolderEntry(name="plan.md", path="notes/plan.md", kind="file", size_bytes=14)
+    assert files.entry("notes") == FolderEntry(name="notes", path="notes", kind="folder")
+    assert files.entry("link").kind == "link"
+    for path, error in (("nowhere", NotFoundError), ("../secret.txt", ForbiddenError), (".", InvalidArgumentError)):
+        with pytest.raises(error):
+            files.entry(path)
+
+
 # Reading
 
 

@@ -26,7 +26,7 @@ from transport.direct_endpoint import STREAM_AFTER_SECONDS
 from transport.guard import GuardPolicy
 from transport.listener import Listener, is_loopback, open_listener
 from transport.serve import _end
-from transport.server import HttpServer
+from transport.server import IDLE_SECONDS, HttpServer
 from transport.status import EndpointFacts
 
 GRACE_SECONDS = 2.0
@@ -42,6 +42,7 @@ class RunningEngine:
     app: SpaceApp
     listener: Listener
     hooks: Hooks
+    grace: float
     ended: bool = False
 
     @property
@@ -84,8 +85,8 @@ class RunningEngine:
     async def end(self) -> bool:
         """The ordered end, as a signal would bring it about."""
         self.ended = True
-        with trio.fail_after(BOUND_SECONDS):
-            return await _end(self.space, self.server, GRACE_SECONDS)
+        with trio.fail_after(self.grace + BOUND_SECONDS):
+            return await _end(self.space, self.server, self.grace)
 
 
 @asynccontextmanager
@@ -98,6 +99,9 @@ async def running_engine(
     limits: Limits = DEFAULT_LIMITS,
     stream_after: float = STREAM_AFTER_SECONDS,
     built_in: bool = False,
+    grace: float = GRACE_SECONDS,
+    peer_timeout: float = PEER_TIMEOUT_SECONDS,
+    idle_seconds: float = IDLE_SECONDS,
 ) -> AsyncGenerator[RunningEngine]:
     """Serve an engine whose data is in `folder`, and end it in order when the block is left well.
 
@@ -106,9 +110,7 @@ async def running_engine(
     hooks = Hooks()
     workspace = folder / "workspace"
     workspace.mkdir(exist_ok=True)
-    listener = open_listener(
-        host, 0, allow_non_loopback=not is_loopback(host), token=token, peer_timeout=PEER_TIMEOUT_SECONDS
-    )
+    listener = open_listener(host, 0, allow_non_loopback=not is_loopback(host), token=token, peer_timeout=peer_timeout)
     store = Store.open(folder / "data", now=datetime.now(UTC))
     engine = Engine(store.load(), clock=lambda: datetime.now(UTC))
     space = Space(engine, store, SpaceOptions(workspace=workspace, limits=limits))
@@ -117,13 +119,13 @@ async def running_engine(
     )
     app = make_app(space, facts, stream_after=stream_after)
     policy = GuardPolicy(loopback_only=is_loopback(host), token=token, body_bytes=limits.body_bytes)
-    server = HttpServer(cast("AsgiApp", app), listener, policy, grace=GRACE_SECONDS)
+    server = HttpServer(cast("AsgiApp", app), listener, policy, grace=grace, idle_seconds=idle_seconds)
     with listener.socket:
         async with trio.open_nursery() as nursery:
             capabilities = (*((built_in_capabilities(),) if built_in else ()), hooks.capabilities())
             await nursery.start(partial(space.run, capabilities))
             await nursery.start(server.run)
-            running = RunningEngine(space, server, app, listener, hooks)
+            running = RunningEngine(space, server, app, listener, hooks, grace)
             yield running
             if not running.ended:
                 await running.end()

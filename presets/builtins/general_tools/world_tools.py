@@ -6,8 +6,9 @@ from datetime import datetime
 
 from pydantic import Field
 
-from engine.commands import MAX_WORLD_NAME_CHARACTERS, CreateWorld, DeleteWorld, ListWorlds, SwitchWorld
+from engine.commands import CreateWorld, DeleteWorld, ListWorlds, SwitchWorld
 from engine.engine import WorldInfo
+from engine.world_name import MAX_WORLD_NAME_CHARACTERS
 from presets.adapters import ToolAdapter, typed_adapter
 from presets.app import App
 from presets.schema import ToolArguments, ToolResult
