@@ -103,6 +103,8 @@ class SessionBook:
     last_list_changed_at: float | None = None
     last_method: str | None = None
     last_error: str | None = None
+    streams_closed: bool = False
+    """Whether the engine is ending: a stream that is opened all the same has an end at once, and holds nothing up."""
 
 
 class SessionsActor(Actor[SessionBook]):
@@ -211,6 +213,8 @@ class SessionsActor(Actor[SessionBook]):
         for frame in message.first:
             outbox.put(frame)
         self._announce_to(outbox)
+        if self.state.streams_closed:
+            outbox.close()
         return outbox
 
     @handles(CloseStream)
@@ -223,6 +227,7 @@ class SessionsActor(Actor[SessionBook]):
 
     @handles(CloseStreams)
     async def _close_streams(self, message: CloseStreams) -> None:
+        self.state.streams_closed = True
         for attachment in self.state.attachments.values():
             if attachment.outbox is not None:
                 attachment.outbox.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import BinaryIO, Protocol, TypeVar
+from typing import IO, Protocol, TypeVar
 
 import trio
 
@@ -60,7 +60,7 @@ class WorldLibrary:
         data = await self._in_thread(partial(_written, taken.info.name, taken.content))
         return ExportedWorld(taken.info, data)
 
-    async def import_world(self, file: BinaryIO, name: str | None = None) -> WorldInfo:
+    async def import_world(self, file: IO[bytes], name: str | None = None) -> WorldInfo:
         """Make a world of a file, read from where it stands; return once it is durable. It is not made active.
 
         Without a name it gets that of the file, with a number where that is taken. Raises `WorldFileError`, and as
@@ -93,7 +93,7 @@ def _written(name: str, content: WorldContent) -> bytes:
     return write_world_file(name, content, domains.world_codec())
 
 
-def _read(file: BinaryIO) -> WorldFile:
+def _read(file: IO[bytes]) -> WorldFile:
     return read_world_file(file, domains.world_codec(), domains.RULES)
 
 

@@ -44,6 +44,37 @@ class Worlds(_Part):
     theme: str
 
 
+class WorldRow(_Part):
+    """A world, as `/api/worlds` shows it."""
+
+    id: str
+    name: str
+    active: bool
+    revision: int
+    created_at: str
+
+
+class WorldRows(_Part):
+    """`GET /api/worlds`."""
+
+    worlds: tuple[WorldRow, ...]
+
+
+class DeletedWorld(_Part):
+    """A world that can be recovered."""
+
+    id: str
+    name: str
+    deleted_at: str
+    recoverable_until: str
+
+
+class DeletedWorlds(_Part):
+    """`GET /api/worlds/deleted`."""
+
+    worlds: tuple[DeletedWorld, ...]
+
+
 class Session(_Part):
     """An MCP session."""
 

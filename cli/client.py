@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar, cast
+from typing import IO, Any, Generic, Self, TypeVar, cast
 from urllib.parse import quote
 
 import httpx
@@ -75,16 +75,28 @@ class EngineClient:
 
         Raises `NoEngineError`, `NotAnEngineError`, `TokenError`, `RefusedError` or `ConnectionLostError`.
         """
-        response = self._send(method, path, body=body, seconds=seconds)
-        try:
-            raw = response.json()
-            return Answer(raw, model.model_validate(raw))
-        except (ValueError, ValidationError) as error:
-            raise self._strange(path, response, _first_fault(error)) from None
+        return self._checked(model, path, self._send(method, path, body=body, seconds=seconds))
 
-    def fetch(self, path: str, media_type: str, query: Mapping[str, str | int]) -> bytes:
+    def upload(
+        self,
+        model: type[M],
+        path: str,
+        file: IO[bytes],
+        media_type: str,
+        query: Mapping[str, str | int],
+        *,
+        seconds: float = ANSWER_SECONDS,
+    ) -> Answer[M]:
+        """Post a file as it is, piece by piece. The answer and the errors are as those of `ask`; `OSError` as well."""
+        return self._checked(
+            model, path, self._send("POST", path, file=file, media_type=media_type, query=query, seconds=seconds)
+        )
+
+    def fetch(
+        self, path: str, media_type: str, query: Mapping[str, str | int], *, seconds: float = ANSWER_SECONDS
+    ) -> bytes:
         """The bytes at a path that must be of this media type. Raises as `ask` does."""
-        response = self._send("GET", path, query=query)
+        response = self._send("GET", path, query=query, seconds=seconds)
         if _media_type(response) != media_type:
             raise self._strange(path, response, f"it should be {media_type}")
         return response.content
@@ -95,12 +107,17 @@ class EngineClient:
         path: str,
         *,
         body: Mapping[str, Any] | None = None,
+        file: IO[bytes] | None = None,
+        media_type: str | None = None,
         query: Mapping[str, str | int] | None = None,
         seconds: float = ANSWER_SECONDS,
     ) -> httpx.Response:
         timeout = httpx.Timeout(seconds, connect=CONNECT_SECONDS)
+        headers = None if media_type is None else {"Content-Type": media_type}
         try:
-            response = self._http.request(method, path, json=body, params=query or None, timeout=timeout)
+            response = self._http.request(
+                method, path, json=body, content=file, headers=headers, params=query or None, timeout=timeout
+            )
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise NoEngineError(
                 f"No engine answers at {self.url} ({_said(error)}).",
@@ -118,6 +135,13 @@ class EngineClient:
         if response.is_success:
             return response
         raise self._refusal(path, response)
+
+    def _checked(self, model: type[M], path: str, response: httpx.Response) -> Answer[M]:
+        try:
+            raw = response.json()
+            return Answer(raw, model.model_validate(raw))
+        except (ValueError, ValidationError) as error:
+            raise self._strange(path, response, _first_fault(error)) from None
 
     def _refusal(self, path: str, response: httpx.Response) -> Exception:
         problem = _problem(response)

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from cli import call, context, export, opencode, presets, serve, status, tools
+from cli import call, context, export, opencode, presets, serve, status, tools, worlds
 from cli.console import note, replace_what_cannot_be_printed, say
 from cli.failure import CommandFailedError
 
@@ -48,6 +48,15 @@ def command_line() -> typer.Typer:
     app.command("serve")(serve.serve)
     app.command("status")(status.status)
     app.add_typer(facts, name="context")
+    world = typer.Typer(help="List, make, move and recover worlds.", no_args_is_help=True, rich_markup_mode=markup)
+    world.command("list")(worlds.list_worlds)
+    world.command("create")(worlds.create)
+    world.command("switch")(worlds.switch)
+    world.command("delete")(worlds.delete)
+    world.command("export")(worlds.export)
+    world.command("import")(worlds.import_world)
+    world.command("recover")(worlds.recover)
+    app.add_typer(world, name="world")
     app.command("presets")(presets.presets)
     app.command("preset")(presets.preset)
     app.command("tools")(tools.tools)

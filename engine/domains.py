@@ -9,11 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from engine import drawing
+from engine import drawing, graph
 from engine.codec import Codec
 from engine.drawing.picture import DrawingPicture
 from engine.drawing.rules import RULES as DRAWING_RULES
 from engine.errors import ConflictError
+from engine.graph.rules import RULES as GRAPH_RULES
 from engine.records import Counter, Record, RecordTable
 from engine.rules import Rules
 from engine.settings import Settings
@@ -46,6 +47,15 @@ DOMAINS = (
         selection_kind=drawing.selection_kind,
         picture=lambda table: DrawingPicture(drawing.snapshot(table)),
         rules=DRAWING_RULES,
+    ),
+    Domain(
+        name="graph",
+        surface="canvas",
+        activity="graph",
+        record_types=graph.RECORD_TYPES,
+        selection_kind=graph.selection_kind,
+        picture=graph.picture,
+        rules=GRAPH_RULES,
     ),
 )
 """Every domain."""

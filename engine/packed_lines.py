@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from typing import BinaryIO
+from typing import IO
 
 from engine.world_file_error import WorldFileError
 
@@ -24,7 +24,7 @@ _UNPACKED_CHUNK = 1024 * 1024
 class PackedLines:
     """Reads the lines of one gzip file. Every method raises `WorldFileError` for what cannot be or is too much."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self.number = 0
         """Of the line that was given last, from 1."""
         self._file = file

@@ -15,7 +15,7 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO, cast
+from typing import IO, cast
 
 from pydantic_core import from_json
 
@@ -97,7 +97,7 @@ def write_world_file(name: str, content: WorldContent, codec: Codec) -> bytes:
     return b"".join(packed)
 
 
-def read_world_file(file: BinaryIO, codec: Codec, rules: Sequence[Rules]) -> WorldFile:
+def read_world_file(file: IO[bytes], codec: Codec, rules: Sequence[Rules]) -> WorldFile:
     """Read a file from where it stands to its end. Takes seconds for a large one.
 
     Raises `WorldFileError`, which says what is wrong and in which line, for everything that `write_world_file` would

@@ -18,6 +18,9 @@ class Limits:
     body_bytes: int = 4 * MEBIBYTE
     """Longest body of a POST. The official Python SDK stops at the same size; no revision names one."""
 
+    world_file_bytes: int = 256 * MEBIBYTE
+    """Longest world file that is taken in. A world of 100,000 objects with its history has a few MiB."""
+
     nesting: int = 64
     """Deepest nesting of arrays and objects in a body, counted from its top. Real calls stay below 20."""
 

@@ -15,7 +15,7 @@ from quart_trio import QuartTrio
 from actors.space import Space
 from protocol.handler import Handler, ServerInfo, error_reply
 from protocol.jsonrpc import ErrorCode
-from transport.connection import Connection
+from transport.connection import LARGER_BODIES, Connection
 from transport.direct_endpoint import STREAM_AFTER_SECONDS, DirectEndpoint
 from transport.mcp_http import response_of
 from transport.mcp_service import McpService
@@ -24,6 +24,7 @@ from transport.rest import rest_routes
 from transport.sse_endpoint import SseEndpoint
 from transport.status import EndpointFacts
 from transport.version import VERSION
+from transport.world_routes import larger_bodies, world_routes
 
 MCP_PATH = "/mcp"
 """Where clients find the endpoint, in every mode."""
@@ -73,7 +74,9 @@ def make_app(space: Space, facts: EndpointFacts, *, stream_after: float = STREAM
     direct = DirectEndpoint(service, stream_after=stream_after)
     app = SpaceApp(SseEndpoint(service, MCP_PATH) if facts.force_sse else direct)
     app.config["MAX_CONTENT_LENGTH"] = limits.body_bytes
+    app.config[LARGER_BODIES] = larger_bodies(limits)
     app.register_blueprint(rest_routes(space, facts))
+    app.register_blueprint(world_routes(space))
     app.seal()
     return app
 

@@ -11,7 +11,7 @@ being sent is no reason to cancel anything.
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import trio
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from quart import Quart
 
 
+LARGER_BODIES = "LARGER_BODIES"
+"""In the app's configuration: the paths whose body may be longer than `MAX_CONTENT_LENGTH`, with the most bytes."""
+
+
 class Connection(ASGIHTTPConnection):
     """Serves one request. A client that goes away before its answer is complete cancels the handler."""
 
@@ -42,6 +46,15 @@ class Connection(ASGIHTTPConnection):
             nursery.start_soon(self._receive, nursery, request, receive)
             await self._respond(send, await self.app.handle_request(request))
             nursery.cancel_scope.cancel()
+
+    def _create_request_from_scope(self, send: ASGISendCallable) -> Request:
+        request = super()._create_request_from_scope(send)
+        most = cast("Mapping[str, int]", self.app.config[LARGER_BODIES]).get(request.path)
+        if most is not None:
+            # Quart decides by this before a route could say otherwise. It counts what waits to be read; a route that
+            # reads piece by piece counts the rest itself.
+            request.body = request.body_class(request.content_length, most)
+        return request
 
     async def _receive(self, nursery: trio.Nursery, request: Request, receive: ASGIReceiveCallable) -> None:
         await self.handle_messages(request, receive)

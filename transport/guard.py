@@ -7,7 +7,7 @@ Source: MCP specification, transports, security; remote-mcp, "Production Hardeni
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -20,11 +20,15 @@ HEADER_BYTES_SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class GuardPolicy:
-    """What the guard lets through. `loopback_only` demands a Host of this machine; a token is compared whole."""
+    """What the guard lets through. `loopback_only` demands a Host of this machine; a token is compared whole.
+
+    `larger_bodies` are the paths whose body may have another length than `body_bytes`, with that length.
+    """
 
     loopback_only: bool = True
     token: str | None = field(default=None, repr=False)
     body_bytes: int = 4 * 1024 * 1024
+    larger_bodies: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +53,15 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
             return
         if scope["type"] == "http":
-            refusal = _check_form(scope) or check(scope["headers"], self._policy)
+            refusal = _check_form(scope) or check(scope["headers"], self._policy, scope["path"])
             if refusal is not None:
                 await _refuse(scope, send, refusal)
                 return
         await self._app(scope, receive, send)
 
 
-def check(headers: Iterable[tuple[bytes, bytes]], policy: GuardPolicy) -> Refusal | None:
-    """Judge a request by its headers (names in lower case). None lets it through."""
+def check(headers: Iterable[tuple[bytes, bytes]], policy: GuardPolicy, path: str = "/") -> Refusal | None:
+    """Judge a request by its headers (names in lower case) and its path. None lets it through."""
     host = origin = authorization = length = None
     for name, value in headers:
         if name == b"host":
@@ -76,7 +80,7 @@ def check(headers: Iterable[tuple[bytes, bytes]], policy: GuardPolicy) -> Refusa
         _check_host(host, policy)
         or _check_origin(origin, host)
         or _check_token(authorization, policy)
-        or _check_length(length, policy)
+        or _check_length(length, policy.larger_bodies.get(path, policy.body_bytes))
     )
 
 
@@ -129,10 +133,10 @@ def _check_token(authorization: bytes | None, policy: GuardPolicy) -> Refusal | 
     return Refusal(403, "Token required", "Send the engine's token as 'Authorization: Bearer TOKEN'.")
 
 
-def _check_length(length: bytes | None, policy: GuardPolicy) -> Refusal | None:
-    if length is None or not length.isdigit() or int(length[:20]) <= policy.body_bytes:
+def _check_length(length: bytes | None, most: int) -> Refusal | None:
+    if length is None or not length.isdigit() or int(length[:20]) <= most:
         return None
-    return Refusal(413, "Body too large", f"A body may have {policy.body_bytes} bytes; this one has {_shown(length)}.")
+    return Refusal(413, "Body too large", f"A body may have {most} bytes; this one has {_shown(length)}.")
 
 
 def _hostname(host: bytes) -> str:

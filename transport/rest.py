@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from quart import Blueprint, Response, request
 
@@ -26,14 +26,13 @@ from engine.errors import InvalidArgumentError
 from engine.view import DEFAULT_VIEW_HEIGHT, DEFAULT_VIEW_WIDTH, ViewRequest
 from presets.context import FactValue
 from presets.explain import Explanation, ToolState
-from protocol.jsonrpc import ParseFault, encode, json_type
 from protocol.limits import Limits
 from protocol.prepared_call import InvalidArguments, UnknownTool, prepare_call
 from protocol.result import wire_result
 from protocol.tool import ToolOutcome
 from protocol.tool_list import ToolEntry
 from protocol.versions import NEWEST_SESSION_VERSION
-from transport.mcp_http import json_of
+from transport.json_body import json_object, json_response
 from transport.problem import RequestProblemError
 from transport.status import EndpointFacts, status_of
 
@@ -45,62 +44,64 @@ def rest_routes(space: Space, facts: EndpointFacts) -> Blueprint:
 
     @routes.get("/status")
     async def status() -> Response:
-        return _json(await status_of(space, facts))
+        return json_response(await status_of(space, facts))
 
     @routes.get("/api/context")
     async def get_context() -> Response:
-        return _json(space.context.view.value.context.facts())
+        return json_response(space.context.view.value.context.facts())
 
     @routes.put("/api/context")
     async def put_context() -> Response:
         view = await space.context.ask(SetContext(await _facts(limits)))
-        return _json(view.context.facts())
+        return json_response(view.context.facts())
 
     @routes.patch("/api/context")
     async def patch_context() -> Response:
         view = await space.context.ask(PatchContext(await _facts(limits)))
-        return _json(view.context.facts())
+        return json_response(view.context.facts())
 
     @routes.get("/api/presets")
     async def get_presets() -> Response:
         view = await space.context.ask(ReadPresets())
         shown = view.to_json()
-        return _json(
+        return json_response(
             {"presets": [row.to_json() for row in view.rows], "orphaned_overrides": shown["orphaned_overrides"]}
         )
 
     @routes.put("/api/presets/<path:name>/override")
     async def put_override(name: str) -> Response:
-        body = await _object(limits)
+        body = await json_object(limits)
         state = body.get("state")
         if not isinstance(state, str) or set(body) != {"state"}:
             raise InvalidArgumentError('the body must be {"state": "on"}, with "on", "off" or "auto"')
         await space.context.ask(SetOverride(name, state))
         view = await space.context.ask(ReadPresets())
         row = next((row.to_json() for row in view.rows if row.name == name), None)
-        return _json(row if row is not None else {"name": name, "override_state": state})
+        return json_response(row if row is not None else {"name": name, "override_state": state})
 
     @routes.get("/api/tools")
     async def get_tools() -> Response:
         tools = space.catalog.tools.value
         explanations = await space.context.ask(ExplainAllTools(owners_of(tools)))
-        return _json({"revision": tools.revision, "tools": [explanation.to_json() for explanation in explanations]})
+        return json_response(
+            {"revision": tools.revision, "tools": [explanation.to_json() for explanation in explanations]}
+        )
 
     @routes.get("/api/tools/<path:name>")
     async def get_tool(name: str) -> Response:
         explanation = await _explain(space, name)
         entry = space.catalog.tools.value.get(explanation.mcp_name or name)
-        return _json({**explanation.to_json(), "definition": None if entry is None else _definition(entry)})
+        return json_response({**explanation.to_json(), "definition": None if entry is None else _definition(entry)})
 
     @routes.post("/api/tools/<path:name>/call")
     async def call_tool(name: str) -> Response:
-        arguments = await _object(limits) if await request.get_data() else {}
+        arguments = await json_object(limits) if await request.get_data() else {}
         return await _call(space, name, arguments)
 
     @routes.get("/api/prompt-fragments")
     async def get_prompt_fragments() -> Response:
         resolution = space.context.view.value.resolution
-        return _json({"prompt_fragments": resolution.to_json()["prompt_fragments"]})
+        return json_response({"prompt_fragments": resolution.to_json()["prompt_fragments"]})
 
     @routes.get("/api/view.svg")
     async def get_view_svg() -> Response:
@@ -147,8 +148,8 @@ async def _call(space: Space, name: str, arguments: Mapping[str, Any]) -> Respon
         case _:
             outcome = await run_tool(prepared, _QuietCall())
             wire = json.loads(wire_result(prepared.entry, outcome, NEWEST_SESSION_VERSION).body)
-            return _json(_called(wire))
-    return _json(_called({"content": [{"type": "text", "text": _text_of(outcome)}], "isError": True}))
+            return json_response(_called(wire))
+    return json_response(_called({"content": [{"type": "text", "text": _text_of(outcome)}], "isError": True}))
 
 
 def _called(wire: Mapping[str, Any]) -> dict[str, Any]:
@@ -187,21 +188,9 @@ def _definition(entry: ToolEntry) -> dict[str, Any]:
     }
 
 
-async def _object(limits: Limits) -> dict[str, Any]:
-    """The body of the request as a JSON object. Raises for anything else."""
-    if request.mimetype != "application/json":
-        raise RequestProblemError(415, "Unsupported media type", "send the body as application/json")
-    body = await json_of(cast("bytes", await request.get_data()), limits)
-    if isinstance(body, ParseFault):
-        raise RequestProblemError(400, "Not JSON", body.reason)
-    if not isinstance(body, dict):
-        raise InvalidArgumentError(f"the body must be a JSON object, not {json_type(body)}")
-    return cast("dict[str, Any]", body)
-
-
 async def _facts(limits: Limits) -> dict[str, FactValue | None]:
     """The body as facts of a context: plain values, or null for none."""
-    facts = await _object(limits)
+    facts = await json_object(limits)
     for name, value in facts.items():
         if value is not None and not isinstance(value, str | bool | int | float):
             raise InvalidArgumentError(f"fact {name!r} must be a text, a number, true, false or null")
@@ -215,7 +204,3 @@ def _pixels(name: str, default: int) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise InvalidArgumentError(f"{name} must be a whole number of pixels, not {text[:20]!r}")
     return int(text)
-
-
-def _json(value: object) -> Response:
-    return Response(encode(value), content_type="application/json")

@@ -44,6 +44,7 @@ from transport.logs import LogFormat, LogLevel, configure_logs
 from transport.probe import NoAnswerError, wait_until_it_answers
 from transport.server import HttpServer
 from transport.status import EndpointFacts
+from transport.world_routes import larger_bodies
 
 LAST_RESORT_SECONDS = 5.0
 """Beyond the grace, when the process is ended from outside the event loop: nothing may hold it for ever."""
@@ -150,8 +151,12 @@ async def _serve(options: ServeOptions, space: Space, listener: Listener) -> int
         force_sse=options.force_sse,
         started_at=time.time(),
     )
+    limits = space.options.limits
     policy = GuardPolicy(
-        loopback_only=is_loopback(options.host), token=options.token, body_bytes=space.options.limits.body_bytes
+        loopback_only=is_loopback(options.host),
+        token=options.token,
+        body_bytes=limits.body_bytes,
+        larger_bodies=larger_bodies(limits),
     )
     server = HttpServer(cast("AsgiApp", make_app(space, facts)), listener, policy, grace=options.grace_seconds)
     clean = True

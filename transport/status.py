@@ -68,8 +68,8 @@ async def status_of(space: Space, facts: EndpointFacts) -> dict[str, Any]:
         "context": view.context.facts(),
         "overrides": view.overrides.to_json(),
         "world": {
-            "active": _world(world.active_world),
-            "worlds": [_world(info) for info in world.worlds],
+            "active": world_row(world.active_world),
+            "worlds": [world_row(info) for info in world.worlds],
             "undo_count": world.undo_count,
             "redo_count": world.redo_count,
             "theme": world.theme,
@@ -84,7 +84,8 @@ def _time(seconds: float | None) -> str | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
-def _world(info: WorldInfo) -> dict[str, Any]:
+def world_row(info: WorldInfo) -> dict[str, Any]:
+    """A world as the routes show it."""
     return {**asdict(info), "created_at": info.created_at.isoformat()}
 
 

@@ -13,12 +13,6 @@ NO_FOCUS = GraphFocus()
 """What is being looked at where nothing is."""
 
 
-def node_on_map(reader: Reader, key: str) -> GraphNode | None:
-    """The node of that key, or None where the map has none."""
-    node = reader.get(GraphNode, key)
-    return node if node is not None and node.in_map else None
-
-
 def existing_node(reader: Reader, key: str) -> GraphNode:
     """The node of a key that the caller has from the index."""
     node = reader.get(GraphNode, key)
@@ -37,7 +31,7 @@ def existing_edge(reader: Reader, edge_id: str) -> GraphEdge:
 
 def demand_node(reader: Reader, key: str, name: str = "id") -> GraphNode:
     """The node of the map of that key. Raises `NotFoundError`, naming the argument."""
-    node = node_on_map(reader, key)
+    node = reader.get(GraphNode, key)
     if node is None:
         raise NotFoundError(f"{name} {key!r:.120} is not on the map; search or inspect to find the ids of its nodes.")
     return node

@@ -15,7 +15,7 @@ from engine.drawing.records import AnyObject, Ellipse, Layer, Line, Polygon, Rec
 from engine.drawing.snapshot import DrawingSnapshot, SheetSnapshot
 from engine.drawing.style import Style
 from engine.graph.keys import is_identity
-from engine.graph.palette import MARK, edge_color, fill_color, kind_color, muted_color
+from engine.graph.palette import IDENTITY_COLOR, MARK, edge_color, fill_color, kind_colors, muted_color
 from engine.graph.records import GraphEdge, GraphFocus, GraphNode
 from engine.theme import Theme
 
@@ -76,7 +76,7 @@ class Figures:
         self._words = Style(stroke_color=edge_color(theme))
         self._muted = Style(stroke_color=muted_color(theme))
         self._title = Style(stroke_color=theme.foreground)
-        self._tie = Style(stroke_color=kind_color("identity"), stroke_width=1.2, opacity=0.6)
+        self._tie = Style(stroke_color=IDENTITY_COLOR, stroke_width=1.2, opacity=0.6)
         self._plate = Style(stroke_width=0.0, fill_color=theme.background, opacity=0.85)
         self._marks = {
             True: Style(stroke_color=MARK, stroke_width=3.5, fill_enabled=False),
@@ -88,12 +88,15 @@ class Figures:
     ) -> DrawingSnapshot:
         """What of the map can be seen in the frame, edges below nodes."""
         places = {node.id: node for node in nodes}
+        colors = kind_colors(node.kind for node in nodes)
         shown = [node for node in nodes if _reach(node).overlaps(frame)]
         boxes = {node.id: self._box(node) for node in shown}
         lines = list(self._edges(edges, places, boxes, frame))
         ties = list(self._ties(nodes, places, boxes, frame))
         marked = {key: key == focus.focused for key in (*focus.selected, *filter(None, (focus.focused,)))}
-        figures = [figure for node in shown for figure in self._node(boxes[node.id], marked.get(node.id))]
+        figures = [
+            figure for node in shown for figure in self._node(boxes[node.id], colors[node.kind], marked.get(node.id))
+        ]
         return DrawingSnapshot((_sheet("edges", 1, [*ties, *lines]), _sheet("nodes", 2, figures)))
 
     def _readable(self, size: float) -> bool:
@@ -109,10 +112,10 @@ class Figures:
         height = NODE_HEIGHT - (_LABEL_LINES - len(lines)) * LABEL_SIZE * LINE_HEIGHT
         return _Box(node, node.position, min(width, NODE_WIDTH), height, lines)
 
-    def _node(self, box: _Box, focused: bool | None) -> Iterator[AnyObject]:
-        node, color = box.node, kind_color(box.node.kind)
+    def _node(self, box: _Box, color: str, focused: bool | None) -> Iterator[AnyObject]:
+        node = box.node
         name = f"node-{node.order}"
-        style = Style(stroke_color=color, stroke_width=2.0, fill_color=fill_color(node.kind, self._theme))
+        style = Style(stroke_color=color, stroke_width=2.0, fill_color=fill_color(color, self._theme))
         shape = Ellipse if is_identity(node.id) else Rectangle
         if focused is not None:
             gap = max(MARK_GAP, 2 / self._scale)
@@ -191,9 +194,7 @@ class Figures:
         (line,) = _wrapped(edge.label, NODE_WIDTH / EDGE_LABEL_SIZE, lines=1)
         size = Point(line_width(line) * EDGE_LABEL_SIZE + 6, EDGE_LABEL_SIZE * LINE_HEIGHT)
         name = f"edge-{edge.order}-label"
-        yield Rectangle(
-            id=f"{name}-plate", layer_id="edges", order=0, style=self._plate, center=place, size=size
-        )
+        yield Rectangle(id=f"{name}-plate", layer_id="edges", order=0, style=self._plate, center=place, size=size)
         yield self._text(name, line, EDGE_LABEL_SIZE, place, self._words)
 
     def _ties(

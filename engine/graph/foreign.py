@@ -11,7 +11,7 @@ from engine.engine import EngineCommand, EngineTransaction
 from engine.errors import InvalidArgumentError, NotFoundError
 from engine.graph.keys import Key, foreign_key
 from engine.graph.nodes import Loaded
-from engine.graph.records import GraphNode
+from engine.graph.records import GraphNode, KeptNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,8 @@ class ReadForeignNode(EngineCommand[Loaded]):
         world = engine.world(wanted.world_id)
         if world.active:
             raise InvalidArgumentError(f"{world.id} is this world; load the node by its own id, {wanted.node!r:.120}.")
-        node = engine.read(wanted.world_id).get(GraphNode, wanted.node)
+        table = engine.read(wanted.world_id)
+        node = table.get(GraphNode, wanted.node) or table.get(KeptNode, wanted.node)
         if node is None:
             raise NotFoundError(f"World {world.id} ({world.name}) has no node {wanted.node!r:.120}.")
         return Loaded(key=self.key.text, kind=node.kind, label=node.label, content=node.content, data=node.data)

@@ -12,7 +12,7 @@ from engine.errors import InvalidArgumentError
 from engine.graph.document import demand_node
 from engine.graph.index import GraphIndex
 from engine.graph.keys import is_identity
-from engine.graph.nodes import ensure_shown, placed
+from engine.graph.nodes import ensure_shown, new_key, placed
 from engine.graph.records import GraphNode
 from engine.graph.words import canonical_data, checked_edge_label, checked_label, data_value
 from engine.records import Transaction
@@ -55,7 +55,7 @@ class CreateIdentity(Command[Identified]):
             node = ensure_shown(world, known[0]).node
         else:
             node = GraphNode(
-                id=f"identity:{world.new_id('identity')}",
+                id=new_key(world, "identity", "identity"),
                 kind=IDENTITY,
                 label=name,
                 position=placed(world, None),

@@ -13,11 +13,11 @@ from itertools import islice
 from typing import ClassVar
 
 from engine.drawing.geometry import Bounds, Point
-from engine.graph.keys import is_identity
 from engine.graph.extremes import Extremes
+from engine.graph.keys import is_identity
 from engine.graph.ordered_ids import OrderedIds
 from engine.graph.places import Places
-from engine.graph.records import GraphEdge, GraphNode
+from engine.graph.records import GraphEdge, GraphNode, KeptNode
 from engine.graph.words import name_key
 from engine.records import Record
 
@@ -33,7 +33,7 @@ _Bucket = tuple[int, int]
 class GraphIndex:
     """The map in order and in space. Read it within the owner's step and never change what it gives."""
 
-    collections: ClassVar[frozenset[str]] = frozenset({GraphNode.collection, GraphEdge.collection})
+    collections: ClassVar[frozenset[str]] = frozenset({GraphNode.collection, KeptNode.collection, GraphEdge.collection})
 
     def __init__(self) -> None:
         self.places = Places()
@@ -117,11 +117,11 @@ class GraphIndex:
 
     def apply(self, before: Record | None, after: Record | None) -> None:
         """See `engine.records.Index`."""
-        if isinstance(before, GraphNode) or isinstance(after, GraphNode):
-            self._follow_node(
-                before if isinstance(before, GraphNode) else None, after if isinstance(after, GraphNode) else None
-            )
-            return
+        self._follow_name(before, after)
+        old = before if isinstance(before, GraphNode) else None
+        new = after if isinstance(after, GraphNode) else None
+        if old is not None or new is not None:
+            self._follow_node(old, new)
         if isinstance(before, GraphEdge):
             self._edges.discard(before.order, before.id)
             _drop(self._outgoing, before.source, before.order, before.id)
@@ -131,16 +131,16 @@ class GraphIndex:
             self._outgoing.setdefault(after.source, OrderedIds()).add(after.order, after.id)
             self._incoming.setdefault(after.target, OrderedIds()).add(after.order, after.id)
 
-    def _follow_node(self, before: GraphNode | None, after: GraphNode | None) -> None:
-        for node in (before,) if before is not None and is_identity(before.id) else ():
-            names = self._named[name_key(node.label)]
-            names.discard(node.id)
+    def _follow_name(self, before: Record | None, after: Record | None) -> None:
+        if isinstance(before, GraphNode | KeptNode) and is_identity(before.id):
+            names = self._named[name_key(before.label)]
+            names.discard(before.id)
             if not names:
-                del self._named[name_key(node.label)]
-        if after is not None and is_identity(after.id):
+                del self._named[name_key(before.label)]
+        if isinstance(after, GraphNode | KeptNode) and is_identity(after.id):
             self._named.setdefault(name_key(after.label), set()).add(after.id)
-        old = before if before is not None and before.in_map else None
-        new = after if after is not None and after.in_map else None
+
+    def _follow_node(self, old: GraphNode | None, new: GraphNode | None) -> None:
         if old is not None and new is not None and old.position == new.position:
             if (old.order, old.kind, old.identity) != (new.order, new.kind, new.identity):
                 self._delist(old)

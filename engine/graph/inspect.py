@@ -136,9 +136,7 @@ class InspectEdges(Command[EdgesSeen]):
 def summary_of(world: Transaction) -> GraphSummary:
     """The map in a few numbers."""
     index = world.index(GraphIndex)
-    return GraphSummary(
-        len(index.nodes), len(index.edges), tuple(index.kinds().items()), index.around, focus_of(world)
-    )
+    return GraphSummary(len(index.nodes), len(index.edges), tuple(index.kinds().items()), index.around, focus_of(world))
 
 
 def entry_of(world: Transaction, key: str) -> NodeEntry:

@@ -1,4 +1,4 @@
-"""Layers from top to bottom: every edge leads downwards, as far as cycles let it. Owns that arrangement of one component.
+"""Layers from top to bottom: edges lead downwards, as far as cycles let them. Owns that arrangement of one component.
 
 The method of Sugiyama: edges that close a cycle are turned round, nodes get layers by their longest way from the top,
 layers are put in an order with few crossings, and every node goes as near to its neighbours as its layer has room.
@@ -7,7 +7,9 @@ layers are put in an order with few crossings, and every node goes as near to it
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from engine.drawing.geometry import Point
 
@@ -20,7 +22,7 @@ WRAPPED_ROW = 90.0
 LANE = 60.0
 """Room that an edge takes within a layer that it passes, in graph units."""
 MAX_PASSES = 20_000
-"""Layers that edges pass, in all; beyond it long edges go straight through, since the picture is past reading anyway."""
+"""Layers that edges pass, in all; beyond it long edges go straight through: the picture is past reading anyway."""
 _SWEEPS = 8
 """Times that the order and the places are improved; more change little."""
 
@@ -41,6 +43,16 @@ def layered(size: int, edges: Edges) -> list[Point]:
             if node < size:
                 points[node] = Point(x[node], y)
     return points
+
+
+def widest_layer(size: int, edges: Edges) -> int:
+    """How many nodes the fullest layer of a graph without cycles has."""
+    return max(Counter(_layers(size, [edge for edge in dict.fromkeys(edges) if edge[0] != edge[1]])).values())
+
+
+def row_limit(size: int) -> int:
+    """How many nodes a row may have; a layer of more is wrapped, so that the picture keeps a shape that can be seen."""
+    return 6 + round(1.2 * math.sqrt(size))
 
 
 def _acyclic(size: int, edges: Edges) -> list[tuple[int, int]]:
@@ -166,7 +178,7 @@ class _Row:
         self.nodes = nodes
         self.first = first
         self.offsets = [0.0]
-        for left, right in zip(nodes, nodes[1:], strict=False):
+        for left, right in pairwise(nodes):
             room = (_width(left, size) + _width(right, size)) / 2
             self.offsets.append(self.offsets[-1] + room)
 
@@ -177,7 +189,7 @@ def _width(node: int, size: int) -> float:
 
 def _rows(layers: list[list[int]], size: int) -> Iterator[_Row]:
     """The layers as rows; one that is far wider than the others is wrapped, so that the picture can be seen."""
-    widest = 8 + 2 * math.isqrt(size)
+    widest = row_limit(size)
     for members in layers:
         if len(members) <= widest:
             yield _Row(members, first=True, size=size)
@@ -215,7 +227,7 @@ def _across(rows: list[_Row], links: _Links, size: int) -> list[float]:
 
 
 def _spread(wanted: list[float], weights: list[float], offsets: list[float]) -> list[float]:
-    """The places nearest to the wanted ones that keep the distances of `offsets`: neighbours that collide move as one."""
+    """The places nearest to the wanted ones that keep the distances of `offsets`; what collides moves as one."""
     blocks: list[tuple[float, float, int]] = []
     for want, weight, offset in zip(wanted, weights, offsets, strict=False):
         place, total, count = want - offset, weight, 1

@@ -14,14 +14,14 @@ from typing import Literal
 import rustworkx as rx
 
 from engine.drawing.geometry import Point, bounds_of_points
-from engine.graph.layered import COLUMN, layered
+from engine.graph.layered import COLUMN, layered, row_limit, widest_layer
 from engine.graph.records import GraphEdge, GraphNode
 
 Method = Literal["auto", "layered", "force", "grid"]
 """auto: what suits each part. layered: edges lead downwards. force: neighbours are near. grid: rows in their order."""
 
 STRESS_NODES = 120
-"""Nodes up to which the method of Kamada and Kawai is used: the best picture, at the cost of the cube of their number."""
+"""Nodes up to which the method of Kamada and Kawai is used: the best picture, at a cubic cost."""
 FORCE_NODES = 1_000
 """Nodes up to which forces are simulated, at the cost of the square of their number; larger parts are layered."""
 EDGE_LENGTH = 260.0
@@ -50,7 +50,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class MapSnapshot:
-    """What is arranged: the nodes and the edges of the map, each in its order."""
+    """What is arranged: the nodes and the edges of the map, each in its order. Ties to identities count as edges."""
 
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
@@ -60,6 +60,9 @@ def parts_of(snapshot: MapSnapshot) -> list[Part]:
     """The parts, the largest first; the nodes without edges last."""
     number = {node.id: at for at, node in enumerate(snapshot.nodes)}
     pairs = [(number[edge.source], number[edge.target]) for edge in snapshot.edges]
+    for at, node in enumerate(snapshot.nodes):
+        if node.identity is not None and node.identity in number:
+            pairs.append((at, number[node.identity]))
     graph: rx.PyDiGraph[None, None] = rx.PyDiGraph(multigraph=False)
     graph.add_nodes_from([None] * len(snapshot.nodes))
     graph.add_edges_from([(source, target, None) for source, target in pairs if source != target])
@@ -86,9 +89,9 @@ def arranged(part: Part, method: Method = "auto") -> list[Point]:
     size = len(part.nodes)
     if not part.edges or method == "grid":
         return _grid(size)
-    if method == "layered" or (method == "auto" and _is_acyclic(part)):
+    if method == "layered" or size > FORCE_NODES:
         return layered(size, part.edges)
-    if size > FORCE_NODES:
+    if method == "auto" and _is_acyclic(part) and widest_layer(size, part.edges) <= row_limit(size):
         return layered(size, part.edges)
     return _by_force(part)
 
@@ -183,5 +186,3 @@ def _near(points: list[list[float]]) -> Iterator[tuple[int, int]]:
             for side in ((1, -1), (1, 0), (1, 1), (0, 1)):
                 for other in cells.get((column + side[0], row + side[1]), ()):
                     yield one, other
-
-

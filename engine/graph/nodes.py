@@ -8,10 +8,10 @@ from typing import Any
 
 from engine.drawing.geometry import Point, checked_number
 from engine.errors import NotFoundError
-from engine.graph.document import demand_node, focus_of, node_on_map, set_focus
+from engine.graph.document import demand_node, focus_of, set_focus
 from engine.graph.index import GraphIndex
-from engine.graph.keys import KEY_FORMS, is_entity, parse_key
-from engine.graph.records import NO_DATA, GraphEdge, GraphFocus, GraphNode
+from engine.graph.keys import KEY_FORMS, Origin, is_entity, is_identity, parse_key
+from engine.graph.records import NO_DATA, GraphEdge, GraphFocus, GraphNode, KeptNode
 from engine.graph.words import canonical_data, checked_content, checked_kind, checked_label
 from engine.records import Transaction
 from engine.world import Command
@@ -63,7 +63,7 @@ class AddNode(Command[GraphNode]):
         if self.identity is not None:
             demand_identity(world, self.identity)
         node = GraphNode(
-            id=f"string-entity:{world.new_id('node')}",
+            id=new_key(world, "string-entity", "node"),
             kind=checked_kind(self.kind),
             label=checked_label(self.title),
             content=checked_content(self.content),
@@ -85,7 +85,7 @@ class IsShown(Command[bool]):
 
     def run(self, world: Transaction) -> bool:
         """Look."""
-        return world.get(GraphNode, self.key) is not None
+        return is_known(world, self.key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ class LoadNode(Command[Shown]):
 
     def run(self, world: Transaction) -> Shown:
         """Load it."""
-        there = node_on_map(world, self.key)
+        there = world.get(GraphNode, self.key)
         shown = ensure_shown(world, self.key, self.loaded, self.position)
         node, changed = shown.node, shown.loaded
         if there is not None:
@@ -142,7 +142,7 @@ class RemoveNodes(Command[Removed]):
     def run(self, world: Transaction) -> Removed:
         """Remove them."""
         keys = tuple(dict.fromkeys(self.keys))
-        missing = [key for key in keys if node_on_map(world, key) is None]
+        missing = [key for key in keys if world.get(GraphNode, key) is None]
         if missing:
             raise NotFoundError(
                 f"{len(missing)} of {len(keys)} ids are not on the map: "
@@ -164,11 +164,32 @@ def take_off(world: Transaction, key: str) -> int:
     for edge in reversed(edges):  # from the newest, where the index lets go fastest
         world.remove(GraphEdge, edge)
     node = demand_node(world, key)
+    world.remove(GraphNode, key)
     if is_entity(key):
-        world.put(replace(node, in_map=False))
-    else:
-        world.remove(GraphNode, key)
+        world.put(
+            KeptNode(
+                id=key,
+                kind=node.kind,
+                label=node.label,
+                content=node.content,
+                data=node.data,
+                position=node.position,
+                identity=node.identity,
+            )
+        )
     return len(edges)
+
+
+def is_known(world: Transaction, key: str) -> bool:
+    """Whether the world has the node of that key, on the map or kept."""
+    return world.get(GraphNode, key) is not None or world.get(KeptNode, key) is not None
+
+
+def new_key(world: Transaction, origin: Origin, series: str) -> str:
+    """A key that no node of this world has."""
+    while is_known(world, key := f"{origin}:{world.new_id(series)}"):
+        pass
+    return key
 
 
 def ensure_shown(
@@ -183,15 +204,24 @@ def ensure_shown(
     Raises `NotFoundError`, naming the argument, when nothing stands for the key.
     """
     parse_key(key, name)
-    node = world.get(GraphNode, key)
-    if node is not None and node.in_map:
-        return Shown(node, loaded=False)
-    index = world.index(GraphIndex)
+    there = world.get(GraphNode, key)
+    if there is not None:
+        return Shown(there, loaded=False)
+    index, kept = world.index(GraphIndex), world.get(KeptNode, key)
     order = index.nodes.top + 1
-    if node is not None:
-        back_where_it_was = position is None and index.places.is_free(node.position)
-        place = node.position if back_where_it_was else placed(world, position)
-        node = replace(node, in_map=True, position=place, order=order)
+    if kept is not None:
+        back_where_it_was = position is None and index.places.is_free(kept.position)
+        node = GraphNode(
+            id=key,
+            kind=kept.kind,
+            label=kept.label,
+            content=kept.content,
+            data=kept.data,
+            position=kept.position if back_where_it_was else placed(world, position),
+            order=order,
+            identity=kept.identity,
+        )
+        world.remove(KeptNode, key)
     elif loaded is not None:
         node = _over(GraphNode(id=key, kind="", label="", position=placed(world, position), order=order), loaded)
     else:
@@ -203,12 +233,10 @@ def ensure_shown(
     return Shown(node, loaded=True)
 
 
-def demand_identity(world: Transaction, key: str) -> GraphNode:
-    """The identity of that key, on the map or not. Raises `NotFoundError`."""
-    node = world.get(GraphNode, key)
-    if node is None or parse_key(key, "identity").origin != "identity":
+def demand_identity(world: Transaction, key: str) -> None:
+    """Raise `NotFoundError` unless it is the key of an identity of this world, on the map or kept."""
+    if not (is_identity(key) and is_known(world, key)):
         raise NotFoundError(f"identity {key!r:.120} is no identity of this world; create one first.")
-    return node
 
 
 def placed(world: Transaction, position: tuple[float, float] | None) -> Point:

@@ -1,4 +1,4 @@
-"""Ids in an order that is given with each of them. Owns keeping them so; adding and discarding costs next to nothing."""
+"""Ids in an order that is given with each of them. Owns keeping them so; adding and discarding cost little."""
 
 from __future__ import annotations
 

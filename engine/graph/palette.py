@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable
 
 from engine.drawing.color import Color, parse_color
 from engine.theme import Theme
@@ -24,14 +25,31 @@ _LINE_SHARE = 0.62
 _MUTED_SHARE = 0.6
 
 
-def kind_color(kind: str) -> str:
-    """The colour of a kind; always the same for the same word."""
-    return _KNOWN.get(kind) or _OTHERS[zlib.crc32(kind.encode()) % len(_OTHERS)]
+IDENTITY_COLOR = _KNOWN["identity"]
+"""Identities, and the ties to them."""
 
 
-def fill_color(kind: str, theme: Theme) -> str:
-    """The inside of a node: a breath of the kind's colour, opaque, so that edges below do not show through."""
-    return mixed(kind_color(kind), theme.background, _FILL_SHARE)
+def kind_colors(kinds: Iterable[str]) -> dict[str, str]:
+    """A colour for each kind: the same for the same word, unless another kind of the map has it already."""
+    colors: dict[str, str] = {}
+    taken: set[int] = set()
+    for kind in sorted(set(kinds)):
+        known = _KNOWN.get(kind)
+        if known is not None:
+            colors[kind] = known
+            continue
+        place = zlib.crc32(kind.encode()) % len(_OTHERS)
+        if len(taken) < len(_OTHERS):
+            while place in taken:
+                place = (place + 1) % len(_OTHERS)
+        taken.add(place)
+        colors[kind] = _OTHERS[place]
+    return colors
+
+
+def fill_color(color: str, theme: Theme) -> str:
+    """The inside of a node: a breath of its kind's colour, opaque, so that edges below do not show through."""
+    return mixed(color, theme.background, _FILL_SHARE)
 
 
 def edge_color(theme: Theme) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from engine.drawing.geometry import Bounds
 from engine.drawing.raster import render_png
 from engine.drawing.svg import frame_of, render_svg
-from engine.graph.document import Reader, existing_edge, existing_node, focus_of
+from engine.graph.document import NO_FOCUS, Reader, existing_edge, existing_node, focus_of
 from engine.graph.figures import NODE_HEIGHT, NODE_WIDTH, Figures
 from engine.graph.index import GraphIndex
 from engine.graph.records import GraphEdge, GraphFocus, GraphNode
@@ -32,7 +32,7 @@ class GraphPicture:
 
     nodes: tuple[GraphNode, ...] = ()
     edges: tuple[GraphEdge, ...] = ()
-    focus: GraphFocus = GraphFocus()
+    focus: GraphFocus = NO_FOCUS
 
     def png(self, request: ViewRequest, theme: Theme) -> Rendered:
         """The whole map, or the box that is asked for, grown to the shape of the picture."""

@@ -20,8 +20,7 @@ class GraphNode(Record):
     """A node. Its id is its key, such as `string-entity:node-1`; the part before the colon says where it comes from.
 
     `data` is a JSON object as canonical text, so that equal data is equal text. `identity` is the key of the identity
-    that it shares with others; that identity need not be there. Nodes are listed in ascending `order`. A node that was
-    taken off the map (`in_map` False) is kept for loading it again, without edges; only entities are kept so.
+    that it shares with others; that identity need not be there. Nodes are listed in ascending `order`.
     """
 
     collection: ClassVar[str] = "graph.node"
@@ -32,14 +31,26 @@ class GraphNode(Record):
     position: Point
     order: int
     identity: str | None = None
-    in_map: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptNode(Record):
+    """A string entity or an identity that was taken off the map: what it was, for loading it again. It has no edges."""
+
+    collection: ClassVar[str] = "graph.kept"
+    kind: str
+    label: str
+    content: str = ""
+    data: str = NO_DATA
+    position: Point
+    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphEdge(Record):
     """A directed edge between two nodes of the map; its label is its type, and may be empty.
 
-    Its id is `<source>-><target>`, so there is at most one for each ordered pair. Edges are listed in ascending `order`.
+    Its id is `<source>-><target>`, so each ordered pair has at most one. Edges are listed in ascending `order`.
     """
 
     collection: ClassVar[str] = "graph.edge"
@@ -63,7 +74,7 @@ class GraphFocus(Record):
     opened: str | None = None
 
 
-RECORD_TYPES: tuple[type[Record], ...] = (GraphNode, GraphEdge, GraphFocus)
+RECORD_TYPES: tuple[type[Record], ...] = (GraphNode, KeptNode, GraphEdge, GraphFocus)
 """Every class of record that a graph keeps."""
 
 

@@ -45,7 +45,7 @@ class SearchPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchNodes(Command[SearchPage]):
-    """Find nodes by words of their labels, contents, data or paths, or by their id; with typing errors. Changes nothing.
+    """Find nodes by words of their labels, contents, data or paths, also misspelled, or by their id. Changes nothing.
 
     Nodes that meet every word are found; when there is none, those that meet some. Raises `InvalidArgumentError` for a
     query without a word.

@@ -116,8 +116,8 @@ class SearchIndex:
 
     def apply(self, before: Record | None, after: Record | None) -> None:
         """See `engine.records.Index`."""
-        old = before if isinstance(before, GraphNode) and before.in_map else None
-        new = after if isinstance(after, GraphNode) and after.in_map else None
+        old = before if isinstance(before, GraphNode) else None
+        new = after if isinstance(after, GraphNode) else None
         if old is not None and new is not None and _searched(old) == _searched(new):
             return
         old_label, old_body = ((), ()) if old is None else _words_of_node(old)
@@ -129,23 +129,29 @@ class SearchIndex:
             names.discard(old.id)
             if not names:
                 del self._names[name_key(old.label)]
+            self._forget({*old_label, *old_body})
         if new is not None:
+            self._learn({*new_label, *new_body})
             self._labels.add(new_label, new.id)
             self._bodies.add(new_body, new.id)
             self._names.setdefault(name_key(new.label), set()).add(new.id)
-        self._follow_words({*old_label, *old_body}, {*new_label, *new_body})
 
-    def _follow_words(self, old: set[str], new: set[str]) -> None:
-        for word in old - new:
+    def _forget(self, words: set[str]) -> None:
+        """Take away the pieces of those of the words that nobody holds any more."""
+        for word in words:
             if not self._is_known(word):
                 for gram in _grams_of(word):
-                    words = self._grams[gram]
-                    words.discard(word)
-                    if not words:
+                    sharing = self._grams[gram]
+                    sharing.discard(word)
+                    if not sharing:
                         del self._grams[gram]
-        for word in new - old:
-            for gram in _grams_of(word):
-                self._grams.setdefault(gram, set()).add(word)
+
+    def _learn(self, words: set[str]) -> None:
+        """Add the pieces of those of the words that nobody holds yet."""
+        for word in words:
+            if not self._is_known(word):
+                for gram in _grams_of(word):
+                    self._grams.setdefault(gram, set()).add(word)
 
     def _is_known(self, word: str) -> bool:
         return word in self._labels.holders or word in self._bodies.holders
@@ -190,7 +196,7 @@ def allowed_errors(word: str) -> int:
 
 
 def differs_at_most(one: str, other: str, errors: int) -> bool:
-    """Whether one word becomes the other by so many letters changed, added, left out, or swapped with their neighbour."""
+    """Whether one word becomes the other by so many letters changed, added, left out, or swapped with the next."""
     before_last: list[int] = []
     last = list(range(len(other) + 1))
     for row, letter in enumerate(one, start=1):

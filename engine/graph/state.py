@@ -17,7 +17,7 @@ from engine.graph.document import existing_edge, existing_node, focus_of, set_fo
 from engine.graph.index import GraphIndex
 from engine.graph.keys import is_identity, parse_key
 from engine.graph.nodes import take_off
-from engine.graph.records import GraphEdge, GraphFocus, GraphNode, edge_id
+from engine.graph.records import GraphEdge, GraphFocus, GraphNode, KeptNode, edge_id
 from engine.graph.words import (
     canonical_data,
     checked_content,
@@ -130,6 +130,7 @@ class RestoreState(Command[Restored]):
         for key in gone:
             take_off(world, key)
         for node in nodes.values():
+            world.remove(KeptNode, node.id)
             world.put(node)
         for edge in edges.values():
             world.put(edge)
@@ -152,9 +153,7 @@ class RestoreState(Command[Restored]):
         ):
             if key is not None and key not in nodes:
                 raise InvalidArgumentError(f"{name}: {key!r:.120} is not among the nodes of the state")
-        return GraphFocus(
-            selected=tuple(dict.fromkeys(self.selected)), focused=self.focused, opened=self.opened
-        )
+        return GraphFocus(selected=tuple(dict.fromkeys(self.selected)), focused=self.focused, opened=self.opened)
 
 
 def _checked_nodes(states: Sequence[NodeState]) -> dict[str, GraphNode]:

@@ -17,7 +17,7 @@ _MEDIA_TYPES = MimeTypes()  # Python's own table, without those of the machine, 
 
 
 def workspace_node(entry: FolderEntry) -> Loaded:
-    """The node of an entry. Raises `ForbiddenError` for what is neither file nor folder, and as a label and a key do."""
+    """The node of an entry. Raises `ForbiddenError` for what is no file or folder, and as a label and a key do."""
     if entry.kind not in ("file", "folder"):
         raise ForbiddenError(f"{entry.path!r:.120} is a {entry.kind}; only files and folders can be shown on the map.")
     data: dict[str, object] = {"path": entry.path}
@@ -27,4 +27,6 @@ def workspace_node(entry: FolderEntry) -> Loaded:
         if media_type is not None:
             data["media_type"] = media_type
     key = parse_key(f"file:{entry.path}")
-    return Loaded(key=key.text, kind=entry.kind, label=checked_label(entry.name, "file name"), data=canonical_data(data))
+    return Loaded(
+        key=key.text, kind=entry.kind, label=checked_label(entry.name, "file name"), data=canonical_data(data)
+    )

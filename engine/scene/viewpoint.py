@@ -15,6 +15,7 @@ from engine.scene.measures import MAX_FOV, MIN_FOV, checked, checked_point
 from engine.scene.reading import DEFAULT_CAMERA, camera_of
 from engine.scene.records import Camera
 from engine.scene.vector import Box, Vector, box_around
+from engine.view import DEFAULT_VIEW_HEIGHT, DEFAULT_VIEW_WIDTH
 from engine.world import Command
 
 MAX_YAW = 3600.0
@@ -23,7 +24,9 @@ MAX_PITCH = 90.0
 """Degrees: straight up; beyond it the camera would stand on its head."""
 
 _ROOM = 1.1
-"""How much further away than needed the camera goes to see everything."""
+"""How much room there is around everything in the picture."""
+_CLOSEST = 1.0
+"""Metres. However small everything is, the camera comes no nearer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +98,20 @@ def _angles(target: Vector, position: Vector, yaw: float) -> tuple[float, float]
 
 
 def _seeing(camera: Camera, box: Box) -> Camera:
-    """The camera so far back in its direction that the ball around the box fills the field of view."""
-    radius = max(box.size.length / 2, 0.5)
-    _right, _up, ahead = camera_axes(camera)
-    away = _ROOM * radius / math.sin(math.radians(camera.fov) / 2)
+    """The camera so far back in its direction that all corners of the box are in a picture of the usual shape."""
+    right, up, ahead = camera_axes(camera)
+    above = math.tan(math.radians(camera.fov) / 2) / _ROOM
+    aside = above * DEFAULT_VIEW_WIDTH / DEFAULT_VIEW_HEIGHT
+    away = _CLOSEST
+    for corner in (Vector(x, y, z) for x in _both(box, 0) for y in _both(box, 1) for z in _both(box, 2)):
+        offset = corner.minus(box.center)
+        needed = max(abs(offset.dot(up)) / above, abs(offset.dot(right)) / aside)
+        away = max(away, needed - offset.dot(ahead))
     return checked_camera(replace(camera, position=box.center.minus(ahead.times(away))))
+
+
+def _both(box: Box, axis: int) -> tuple[float, float]:
+    return box.low[axis], box.high[axis]
 
 
 def _put(world: Transaction, camera: Camera) -> Camera:

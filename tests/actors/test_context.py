@@ -20,7 +20,7 @@ from actors.space import Space
 from engine.errors import ConflictError, EngineError, InvalidArgumentError, NotFoundError
 from engine.stored import Commit
 from presets.definition import OverrideState
-from tests.actors.capabilities import CANVAS, GRAPH, HAZARDS, PLAIN, RECTANGLE, SCENE, Everything, tools_of
+from tests.actors.capabilities import CANVAS, GRAPH, HAZARDS, PLAIN, RECTANGLE, Everything, tools_of
 from tests.actors.fakes import MemoryStore, running, tool
 
 

@@ -28,6 +28,7 @@ from transport.listener import Listener, is_loopback, open_listener
 from transport.serve import _end
 from transport.server import IDLE_SECONDS, HttpServer
 from transport.status import EndpointFacts
+from transport.world_routes import larger_bodies
 
 GRACE_SECONDS = 2.0
 PEER_TIMEOUT_SECONDS = 1.0
@@ -118,7 +119,9 @@ async def running_engine(
         listener=listener, data=folder / "data", workspace=workspace, force_sse=force_sse, started_at=time.time()
     )
     app = make_app(space, facts, stream_after=stream_after)
-    policy = GuardPolicy(loopback_only=is_loopback(host), token=token, body_bytes=limits.body_bytes)
+    policy = GuardPolicy(
+        loopback_only=is_loopback(host), token=token, body_bytes=limits.body_bytes, larger_bodies=larger_bodies(limits)
+    )
     server = HttpServer(cast("AsgiApp", app), listener, policy, grace=grace, idle_seconds=idle_seconds)
     with listener.socket:
         async with trio.open_nursery() as nursery:

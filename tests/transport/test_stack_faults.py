@@ -242,3 +242,22 @@ async def test_9_an_offer_to_speak_http_2_holds_no_shutdown(tmp_path: Path) -> N
             await connection.read_head()
         with trio.fail_after(SHORT_SECONDS):
             assert await engine.end()
+
+
+async def test_10_a_client_that_leaves_an_idle_connection_leaves_nothing_behind(engine: RunningEngine) -> None:
+    """Remedy: the idle time ends with the connection. Without it each one left costs a file until the time is up."""
+    for _ in range(5):
+        async with connected(engine.port) as connection:
+            assert (await connection.request("GET", "/status")).status == 200
+        await (await engine.connect()).finish()
+    with trio.fail_after(SHORT_SECONDS):
+        while any("idle_timeout" in task.name for task in _tasks()):  # noqa: ASYNC110 - a task's end has no event
+            await trio.sleep(0.005)
+
+
+def _tasks() -> list[trio.lowlevel.Task]:
+    root = trio.lowlevel.current_root_task()
+    found = [] if root is None else [root]
+    for task in found:
+        found.extend(child for nursery in task.child_nurseries for child in nursery.child_tasks)
+    return found

@@ -1,0 +1,1 @@
+"""The tools of the graph, one module for each topic."""
