@@ -200,7 +200,7 @@ class CloseStream(Message[None]):
 
 @dataclass(frozen=True, slots=True)
 class CloseStreams(Message[None]):
-    """End every stream, cleanly: what is queued is still written."""
+    """End every stream, cleanly: what is queued is still written. One that is opened afterwards ends at once."""
 
 
 @dataclass(frozen=True, slots=True)

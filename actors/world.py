@@ -17,6 +17,7 @@ import trio
 from actors import ranks
 from actors.actor import Actor, Message, handles
 from actors.published import Published
+from actors.world_keeping import ListDeletedWorlds, MendDeletedWorld, ReadDeletedWorld, TakenWorld, TakeWorld
 from engine.domains import domain_on
 from engine.engine import Engine, EngineCommand, EngineExecuted, EngineFacts, WorldInfo
 from engine.settings import Settings
@@ -151,6 +152,25 @@ class WorldActor(Actor[Engine]):
         if self._last_picture is None or self._last_picture[0] != key:
             self._last_picture = (key, domain.picture(engine.active_world.read()))
         return TakenPicture(self._last_picture[1], domain.surface, world, engine.settings)
+
+    @handles(TakeWorld)
+    async def _take_world(self, message: TakeWorld) -> TakenWorld:
+        return TakenWorld(self.state.world(message.world_id), self.state.content_of(message.world_id))
+
+    @handles(ListDeletedWorlds)
+    async def _list_deleted(self, message: ListDeletedWorlds) -> tuple[DeletedWorld, ...]:
+        return await trio.to_thread.run_sync(self._store.deleted_worlds, self.state.now)
+
+    @handles(ReadDeletedWorld)
+    async def _read_deleted(self, message: ReadDeletedWorld) -> DeletedContent:
+        return await trio.to_thread.run_sync(self._store.read_deleted, message.world_id, self.state.now)
+
+    @handles(MendDeletedWorld)
+    async def _mend_deleted(self, message: MendDeletedWorld) -> StoredWorld:
+        world, reports = await trio.to_thread.run_sync(self._store.mend_deleted, message.world_id, self.state.now)
+        for report in reports:
+            _log.error("store_report", report=report)
+        return world
 
     async def release(self) -> None:
         """Close the store; every acknowledged change is in it already."""

@@ -6,14 +6,18 @@ import gc
 from collections.abc import Generator
 from contextlib import contextmanager
 
+MANY_OBJECTS = 200_000
+"""Objects from which on looking through them once would hold the whole process up for longer than a request should."""
+
 
 @contextmanager
-def collector_paused(*, keep: bool = False) -> Generator[None]:
+def collector_paused() -> Generator[None]:
     """Make no search for garbage within the block: each would look at all that was made so far and find none of it.
 
-    Reading a large world takes less than half the time with it. Reference counting goes on. Where it was off before,
-    by hand or by another thread that is in such a block, it stays off. With `keep`, what exists at the end of the block
-    is never looked at again: for the start of a process, whose worlds stay as long as it runs.
+    Reading a large world takes less than half the time with it. Where very many objects were made, those that exist at
+    the end are never looked at again: a world stays, and a search through it would stop everything else. Reference
+    counting goes on for all of them. Where the collector was off before, by hand or by another thread that is in such a
+    block, it stays off.
     """
     if not gc.isenabled():
         yield
@@ -21,7 +25,7 @@ def collector_paused(*, keep: bool = False) -> Generator[None]:
     gc.disable()
     try:
         yield
-        if keep:
-            gc.freeze()
     finally:
+        if gc.get_count()[0] > MANY_OBJECTS:
+            gc.freeze()
         gc.enable()

@@ -149,6 +149,10 @@ class WorkspaceFiles:
             line_is_cut=is_cut,
         )
 
+    def read_bytes(self, path: str) -> bytes:
+        """All of a file, such as an image. Raises `InvalidArgumentError` beyond `MAX_FILE_BYTES`."""
+        return self._content(self._file_parts(path))
+
     def list(self, path: str = ".", offset: int = 0, limit: int = MAX_ENTRIES) -> FolderPage:
         """At most `limit` entries of a folder from place `offset` on, fewer when they would be too much."""
         _require_at_least(0, offset=offset)

@@ -50,8 +50,8 @@ MAX_COUNT = 2**53
 MAX_LABEL_CHARACTERS = 200
 """Longest label of a step; those of the engine are a few words."""
 
-MAX_ID_CHARACTERS = 1_000
-"""Longest id of a record; some are made of names."""
+MAX_ID_CHARACTERS = 2_000
+"""Longest id of a record. That of an edge is made of two keys of 512."""
 
 _PACKING_LEVEL = 6
 """Of zlib: beyond it a file gets a few percent smaller and takes several times as long."""

@@ -16,6 +16,9 @@ JsonSchema = dict[str, Any]
 
 _NULL = {"type": "null"}
 
+MAX_REVISION = 2**53
+"""What JSON carries exactly; no world gets there."""
+
 
 class ToolArguments(BaseModel):
     """Base of the arguments of a tool: nothing beyond the declared members, no number that is not finite."""
@@ -29,6 +32,7 @@ class WriteArguments(ToolArguments):
     base_revision: int | None = Field(
         default=None,
         ge=0,
+        le=MAX_REVISION,
         description="The revision this change is based on. When the world has changed since, the change is refused.",
     )
 

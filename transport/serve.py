@@ -23,7 +23,6 @@ import structlog
 import trio
 
 from actors.space import Space, SpaceOptions
-from engine.collector import collector_paused
 from engine.engine import Engine
 from engine.errors import EngineError
 from engine.store import Store
@@ -124,11 +123,10 @@ def _opened(options: ServeOptions) -> Generator[tuple[Space, Listener]]:
     with listener.socket:
         options.data.mkdir(parents=True, exist_ok=True, mode=0o700)
         store = Store.open(options.data, now=datetime.now(UTC))
-        with collector_paused(keep=True):
-            stored = store.load()
-            engine = Engine(stored, clock=lambda: datetime.now(UTC))
+        stored = store.load()
         for report in stored.reports:
             _log.error("store_report", report=report)
+        engine = Engine(stored, clock=lambda: datetime.now(UTC))
         yield (
             Space(
                 engine,

@@ -6,7 +6,7 @@ Everything here is synchronous and pure. Names, rules and limits: docs/graph.md;
 from __future__ import annotations
 
 from engine.graph.document import selection_kind
-from engine.graph.picture import GraphPicture, picture
+from engine.graph.map_picture import GraphPicture, picture
 from engine.graph.records import RECORD_TYPES
 
 __all__ = ["RECORD_TYPES", "GraphPicture", "picture", "selection_kind"]

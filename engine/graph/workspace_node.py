@@ -14,6 +14,13 @@ from engine.graph.nodes import Loaded
 from engine.graph.words import canonical_data, checked_label
 
 _MEDIA_TYPES = MimeTypes()  # Python's own table, without those of the machine, so that every machine says the same
+for _ending, _media_type in (
+    (".md", "text/markdown"),
+    (".toml", "application/toml"),
+    (".yaml", "application/yaml"),
+    (".yml", "application/yaml"),
+):
+    _MEDIA_TYPES.add_type(_media_type, _ending)
 
 
 def workspace_node(entry: FolderEntry) -> Loaded:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from engine.scene.records import Backdrop
 from engine.scene.shape import Floats
 from engine.world import Command
 
+SkyName = Literal["day", "sunset", "night", "overcast", "studio"]
+SKY_NAMES: tuple[SkyName, ...] = get_args(SkyName)
+"""The skies there are."""
+
 MAX_BRIGHTNESS = 1.0
 """At 1, the sky alone lights a white surface fully."""
 DEFAULT_BRIGHTNESS = 0.1
@@ -28,7 +32,7 @@ DEFAULT_BRIGHTNESS = 0.1
 class Sky:
     """A sky by name: its colours straight up, at the horizon, and straight down."""
 
-    name: str
+    name: SkyName
     zenith: str
     horizon: str
     ground: str

@@ -104,8 +104,10 @@ class AddLight(Command[Light]):
         if self.kind != "point" and settings.direction is None and settings.target is None:
             settings = replace(settings, target=ORIGIN)
         blank = Light(id="light", kind=self.kind, position=DEFAULT_LIGHT_POSITION)
-        light = replace(settings.apply_to(blank), id="light")
-        light = replace(light, id=world.new_id("light"))
+        light = settings.apply_to(blank)
+        while light_of(world, light_id := world.new_id("light")) is not None:
+            pass  # a world that came from elsewhere may have lights beyond its counter
+        light = replace(light, id=light_id)
         world.put(light)
         return light
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import ConflictError, InvalidArgumentError
-from engine.scene.measures import MAX_COORDINATE, checked
+from engine.scene.measures import MAX_COORDINATE, MAX_SPEED, MAX_SPIN, checked
 from engine.scene.mujoco_frame import (
     RADIANS,
     from_mujoco,
@@ -136,7 +136,10 @@ class Simulation:
     def _demand_sound(self) -> None:
         warnings = mujoco().mjtWarning
         happened = {kind: int(self._data.warning[int(kind)].number) for kind in _unsound(warnings)}
-        if any(happened.values()) or not np.all(np.isfinite(self._data.qpos)):
+        rates = np.abs(self._velocities())
+        # The parts of a vector along other axes are at most its length.
+        fast = rates[:, :3].max() > MAX_SPEED or np.linalg.norm(rates[:, 3:], axis=1).max() > MAX_SPIN * RADIANS
+        if any(happened.values()) or fast or not np.all(np.isfinite(self._data.qpos)):
             raise ConflictError(
                 f"The motion became unstable after {self.steps * self.timestep:g} s, so nothing was changed: use a "
                 "smaller timestep, and avoid very fast bodies, very unequal masses and bodies inside each other."

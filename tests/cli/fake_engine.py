@@ -38,13 +38,14 @@ class Reply:
 
 @dataclass(frozen=True)
 class Request:
-    """What came in. `path` is decoded; `query` holds the last value of each name."""
+    """What came in. `path` is decoded; `query` holds the last value of each name; `body` is `data` if that is JSON."""
 
     method: str
     path: str
     query: dict[str, str]
     headers: dict[str, str]
     body: Any
+    data: bytes
 
 
 STATUS: dict[str, Any] = {
@@ -156,7 +157,8 @@ class FakeEngine:
                     unquote(parts.path),
                     {name: values[-1] for name, values in parse_qs(parts.query).items()},
                     {name.lower(): value for name, value in self.headers.items()},
-                    json.loads(data) if data else None,
+                    json.loads(data) if self.headers.get("Content-Type") == "application/json" else None,
+                    data,
                 )
                 engine.requests.append(request)
                 reply = engine.reply(request)
@@ -167,7 +169,7 @@ class FakeEngine:
                 self.end_headers()
                 self.wfile.write(reply.body)
 
-            do_GET = do_POST = do_PUT = do_PATCH = answer  # noqa: N815 - the names that the base class looks for
+            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815 - the names that the base class looks for
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(POLL_SECONDS,))

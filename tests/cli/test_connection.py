@@ -26,6 +26,13 @@ CLIENT_COMMANDS = [
     ("call", "space_draw"),
     ("export", "view.svg"),
     ("opencode", "--print"),
+    ("world", "list"),
+    ("world", "create", "garden"),
+    ("world", "switch", "world-2"),
+    ("world", "delete", "world-2"),
+    ("world", "export", "world-2", "garden.space-world"),
+    ("world", "import", __file__),
+    ("world", "recover", "world-2"),
 ]
 
 

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import random
 import zlib
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.domains import world_codec
+from engine.domains import RULES, world_codec
 from engine.errors import InvalidArgumentError
 from engine.packed_lines import GZIP_BITS
 from engine.records import Counter
 from engine.world import Command, Step, World, WorldContent
-from engine.world_file import VERSION, write_world_file
+from engine.world_file import VERSION, read_world_file, write_world_file
 from engine.world_file_error import WorldFileError
-from tests.engine.drawing.samples import EXAMPLES, asides, steps
+from tests.engine.drawing.samples import EXAMPLES
+from tests.engine.drawing.samples import asides as drawing_asides
+from tests.engine.drawing.samples import steps as drawing_steps
+from tests.engine.graph.samples import asides as graph_asides
+from tests.engine.graph.samples import steps as graph_steps
 from tests.engine.samples import Note, Write, commands, note_codec
 from tests.engine.world_files import (
     Lines,
@@ -35,10 +41,13 @@ from tests.engine.world_files import (
     world_of,
 )
 
+work: st.SearchStrategy[Command[object]] = st.one_of(drawing_steps, drawing_asides, graph_steps, graph_asides)
+"""Commands of several domains, in one history."""
+
 
 @EXAMPLES
-@given(st.lists(steps | asides, max_size=14), st.integers(0, 8))
-def test_any_drawing_comes_back_with_its_whole_history(done: list[Command[object]], undo: int) -> None:
+@given(st.lists(work, max_size=20), st.integers(0, 8))
+def test_any_world_comes_back_with_its_whole_history(done: list[Command[object]], undo: int) -> None:
     world = world_of(done, undo)
     data = file_of(world)
     back = read(data)
@@ -117,6 +126,20 @@ def test_a_file_that_was_cut_off_is_refused(part: float) -> None:
 def test_a_file_that_goes_on_behind_its_end_is_refused(more: bytes) -> None:
     with pytest.raises(WorldFileError, match="follows the end"):
         read(file_of(drawn()) + more)
+
+
+class Dribble(io.BytesIO):
+    """A file that gives one byte at a time."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(1)
+
+
+def test_a_file_that_comes_byte_by_byte_is_read_to_its_very_end() -> None:
+    whole = file_of(drawn())
+    assert read_world_file(Dribble(whole), world_codec(), RULES) == read(whole)
+    with pytest.raises(WorldFileError, match="follows the end"):
+        read_world_file(Dribble(whole + b"more"), world_codec(), RULES)
 
 
 def set_header(**members: object) -> Callable[[Lines], None]:
@@ -225,6 +248,17 @@ def test_a_line_that_is_no_json_is_refused(line: bytes) -> None:
     whole = gzip.decompress(file_of(drawn())).splitlines(keepends=True)
     with pytest.raises(WorldFileError):
         read(gzip.compress(b"".join((whole[0], line, *whole[2:]))))
+
+
+@pytest.mark.parametrize(("following", "fine"), [(5, False), (6, True), (700, True)])
+def test_a_counter_stands_behind_every_id_of_its_series(following: int, fine: bool) -> None:
+    def bend(lines: Lines) -> None:
+        (row,) = [line for line in lines if isinstance(line, list) and line[:2] == ["counter", "object"]]
+        assert row[3]["next"] == 6
+        row[3]["next"] = following
+
+    with nullcontext() if fine else pytest.raises(WorldFileError, match="object-5' is there, yet the counter"):
+        read(bent(file_of(drawn()), bend))
 
 
 def test_an_id_that_would_end_up_in_a_picture_is_refused() -> None:

@@ -1,0 +1,1 @@
+"""The tools of the scene, one module for each preset."""
