@@ -12,6 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncIterable, Mapping
+from contextlib import nullcontext
+from enum import Enum, auto
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import trio
@@ -21,12 +24,15 @@ from quart.utils import encode_headers
 from quart.wrappers.response import DataBody, ResponseBody
 from werkzeug.datastructures import Headers
 
-from transport.tcp_connection import head_held
+from transport.tcp_connection import connection_of
 
 if TYPE_CHECKING:
     from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
     from quart import Quart
 
+
+AT_ONCE_SECONDS = 0.02
+"""How long a request waits for its body before anything is done: longer than one sent along needs to arrive."""
 
 LARGER_BODIES = "LARGER_BODIES"
 """In the app's configuration: the paths whose body may be longer than `MAX_CONTENT_LENGTH`, with the most bytes."""
@@ -37,15 +43,35 @@ class Connection(ASGIHTTPConnection):
 
     def __init__(self, app: Quart, scope: HTTPScope) -> None:
         super().__init__(app, scope)
+        self._connection = connection_of(scope)
         self._finishing = False
 
     async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        """Handle the request in this task, and its messages in one beside it."""
+        """Handle the request in this task. Its messages need one beside it only where its body is slow to come."""
         request = self._create_request_from_scope(send)
+        if self._connection is None:
+            await self._serve_with_messages(request, receive, send)
+            return
+        with trio.CancelScope() as serving, self._connection.cancelling(partial(self._cancel, serving)):
+            match await _take_body(request, receive):
+                case _Body.WHOLE:
+                    await self._respond(send, await self.app.handle_request(request))
+                case _Body.SLOW:
+                    await self._serve_with_messages(request, receive, send)
+                case _Body.GONE:
+                    pass
+
+    async def _serve_with_messages(
+        self, request: Request, receive: ASGIReceiveCallable, send: ASGISendCallable
+    ) -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._receive, nursery, request, receive)
             await self._respond(send, await self.app.handle_request(request))
             nursery.cancel_scope.cancel()
+
+    def _cancel(self, serving: trio.CancelScope) -> None:
+        if not self._finishing:
+            serving.cancel()
 
     def _create_request_from_scope(self, send: ASGISendCallable) -> Request:
         request = super()._create_request_from_scope(send)
@@ -63,20 +89,21 @@ class Connection(ASGIHTTPConnection):
 
     async def _respond(self, send: ASGISendCallable, response: Any) -> None:
         """Send the response, under its own time limit or the app's; a body that is whole goes out in one message."""
-        seconds = cast("float | None", self.app.config["RESPONSE_TIMEOUT"])
-        if isinstance(response, Response) and response.timeout is not ...:
-            seconds = cast("float | None", response.timeout)
         start = {
             "type": "http.response.start",
             "status": response.status_code,
             "headers": encode_headers(cast("Headers", response.headers)),
         }
+        if isinstance(response, Response) and isinstance(response.response, DataBody):
+            # No time limit: Hypercorn cannot be cancelled while it writes, and nothing else is waited for.
+            with nullcontext() if self._connection is None else self._connection.holding():
+                await _send(send, start)
+            await self._finish(send, response.response.data)
+            return
+        seconds = cast("float | None", self.app.config["RESPONSE_TIMEOUT"])
+        if isinstance(response, Response) and response.timeout is not ...:
+            seconds = cast("float | None", response.timeout)
         with trio.CancelScope(deadline=trio.current_time() + (math.inf if seconds is None else seconds)):
-            if isinstance(response, Response) and isinstance(response.response, DataBody):
-                with head_held(self.scope):
-                    await _send(send, start)
-                await self._finish(send, response.response.data)
-                return
             # Entered before anything is sent, so that a body is also left when its client was gone before that.
             async with cast("ResponseBody", response.response) as body:  # pyright: ignore[reportUnknownVariableType]
                 await _send(send, start)
@@ -91,3 +118,25 @@ class Connection(ASGIHTTPConnection):
 
 async def _send(send: ASGISendCallable, message: dict[str, Any]) -> None:
     await send(cast("Any", message))
+
+
+class _Body(Enum):
+    """What became of a body within the time for taking it at once."""
+
+    WHOLE = auto()
+    SLOW = auto()
+    GONE = auto()
+
+
+async def _take_body(request: Request, receive: ASGIReceiveCallable) -> _Body:
+    """Take a body that is there, as nearly every one is."""
+    with trio.move_on_after(AT_ONCE_SECONDS):
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return _Body.GONE
+            request.body.append(message["body"])
+            if not message["more_body"]:
+                request.body.set_complete()
+                return _Body.WHOLE
+    return _Body.SLOW

@@ -7,6 +7,7 @@ streams, their end and our limits was made for it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
@@ -17,8 +18,8 @@ from hypercorn.events import Closed, Event, RawData, Updated
 from hypercorn.protocol import ProtocolWrapper
 from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.task_group import TaskGroup
-from hypercorn.trio.tcp_server import TCPServer
-from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
+from hypercorn.trio.worker_context import TrioSingleTask, WorkerContext
 from hypercorn.typing import AppWrapper, ConnectionState
 
 _STATE_KEY = "space.connection"
@@ -33,9 +34,12 @@ class TcpConnection(TCPServer):
         secure = cast("trio.SSLStream[trio.SocketStream]", stream)
         super().__init__(app, config, context, ConnectionState({_STATE_KEY: self}), secure)
         self._socket = stream.socket
+        self._idle = _IdleLimit(config.keep_alive_timeout)
+        self.idle_task = cast("TrioSingleTask", self._idle)
         self._holding = False
         self._held = b""
         self._reading = trio.CancelScope()
+        self._on_gone: Callable[[], None] | None = None
 
     async def run(self) -> None:
         """Read, and let a task of its own answer, until the end of the connection."""
@@ -54,7 +58,7 @@ class TcpConnection(TCPServer):
                     server=server[:2],
                     send=self.protocol_send,
                 )
-                http.on_closed = self._reading.cancel
+                http.on_closed = self._over
                 self.protocol = cast("ProtocolWrapper", http)
                 await self.idle_task.restart(task_group, self._idle_timeout)  # pyright: ignore[reportUnknownMemberType]
                 with self._reading:
@@ -66,6 +70,29 @@ class TcpConnection(TCPServer):
             return
         finally:
             await self._close()
+
+    async def _read_data(self) -> None:
+        async with trio.open_nursery() as watching:
+            watching.start_soon(self._end_with_the_server)
+            while (data := await self._receive()) is not None:
+                await self.protocol.handle(RawData(data))
+                if not data:
+                    break
+            watching.cancel_scope.cancel()
+        await self.protocol.handle(Closed())
+
+    async def _receive(self) -> bytes | None:
+        """What the client sent, empty at its end; None when the connection is broken or was idle for too long."""
+        with self._idle.limited():
+            try:
+                return bytes(await self.stream.receive_some(MAX_RECV))
+            except (trio.ClosedResourceError, trio.BrokenResourceError):
+                return None
+        return None
+
+    async def _end_with_the_server(self) -> None:
+        await self.context.terminated.wait()
+        self._idle.exhaust()
 
     async def protocol_send(self, event: Event) -> None:
         """Write what the protocol gives; a head that is held goes out together with what follows it."""
@@ -80,6 +107,21 @@ class TcpConnection(TCPServer):
         await super().protocol_send(event)
 
     @contextmanager
+    def cancelling(self, action: Callable[[], None]) -> Generator[None]:
+        """Let this be called when the client leaves during the block. For the one request that is being served."""
+        self._on_gone = action
+        try:
+            yield
+        finally:
+            self._on_gone = None
+
+    def _over(self) -> None:
+        """Nothing more can be read or answered."""
+        self._reading.cancel()
+        if self._on_gone is not None:
+            self._on_gone()
+
+    @contextmanager
     def holding(self) -> Generator[None]:
         """Hold what is written in this block, until the next write after it."""
         self._holding = True
@@ -89,18 +131,47 @@ class TcpConnection(TCPServer):
             self._holding = False
 
 
-@contextmanager
-def head_held(scope: Mapping[str, Any]) -> Generator[None]:
-    """Hold the head of a response that is sent in this block, so that it shares a packet with the body.
-
-    Does nothing for a request that came over no connection of ours.
-    """
+def connection_of(scope: Mapping[str, Any]) -> TcpConnection | None:
+    """The connection that a request came on; None for one that came in another way."""
     connection = scope.get("state", {}).get(_STATE_KEY)
-    if not isinstance(connection, TcpConnection):
-        yield
-        return
-    with connection.holding():
-        yield
+    return connection if isinstance(connection, TcpConnection) else None
+
+
+class _IdleLimit:
+    """How long a connection may be idle: the deadline of its read. Hypercorn has a task for it, anew for each request.
+
+    It has the form of Hypercorn's `SingleTask`, in whose place it stands.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._deadline = math.inf
+        self._reading: trio.CancelScope | None = None
+
+    async def restart(self, task_group: object, action: Callable[[], object]) -> None:
+        """The connection is idle from now on."""
+        self._set(trio.current_time() + self._seconds)
+
+    async def stop(self) -> None:
+        """A request has begun."""
+        self._set(math.inf)
+
+    def exhaust(self) -> None:
+        """Let the connection end now if it is idle, else when it becomes so."""
+        self._seconds = -math.inf
+        if self._deadline != math.inf:
+            self._set(-math.inf)
+
+    @contextmanager
+    def limited(self) -> Generator[None]:
+        """Bound a read by the limit, whatever that becomes meanwhile."""
+        with trio.CancelScope(deadline=self._deadline) as self._reading:
+            yield
+
+    def _set(self, deadline: float) -> None:
+        self._deadline = deadline
+        if self._reading is not None:
+            self._reading.deadline = deadline
 
 
 class _Http1(H11Protocol):

@@ -41,6 +41,8 @@ VISIBLE_PIXELS = 2.5
 """Smallest side of a node in a picture, so that a large map is seen as a cloud at least."""
 ARROW_PIXELS = 2.0
 """Length of the head of an arrow below which it is left out."""
+MAX_LINES = 3_000
+"""Edges of one picture; of more, those of nodes in sight go first, and some are left out evenly."""
 _LABEL_LINES = 2
 _ELLIPSIS = "…"
 
@@ -68,9 +70,10 @@ class _Box:
 class Figures:
     """Makes figures for one theme and one scale, in pixels for a graph unit."""
 
-    def __init__(self, theme: Theme, *, scale: float) -> None:
+    def __init__(self, theme: Theme, *, scale: float, most_lines: int | None = MAX_LINES) -> None:
         self._theme = theme
         self._scale = scale
+        self._most_lines = most_lines
         self._line = Style(stroke_color=edge_color(theme), stroke_width=1.6)
         self._head = Style(stroke_color=edge_color(theme), fill_color=edge_color(theme), stroke_width=0.0)
         self._words = Style(stroke_color=edge_color(theme))
@@ -88,14 +91,17 @@ class Figures:
     ) -> DrawingSnapshot:
         """What of the map can be seen in the frame, edges below nodes."""
         places = {node.id: node for node in nodes}
-        colors = kind_colors(node.kind for node in nodes)
+        styles = {
+            kind: Style(stroke_color=color, stroke_width=2.0, fill_color=fill_color(color, self._theme))
+            for kind, color in kind_colors(node.kind for node in nodes).items()
+        }
         shown = [node for node in nodes if _reach(node).overlaps(frame)]
         boxes = {node.id: self._box(node) for node in shown}
         lines = list(self._edges(edges, places, boxes, frame))
         ties = list(self._ties(nodes, places, boxes, frame))
         marked = {key: key == focus.focused for key in (*focus.selected, *filter(None, (focus.focused,)))}
         figures = [
-            figure for node in shown for figure in self._node(boxes[node.id], colors[node.kind], marked.get(node.id))
+            figure for node in shown for figure in self._node(boxes[node.id], styles[node.kind], marked.get(node.id))
         ]
         return DrawingSnapshot((_sheet("edges", 1, [*ties, *lines]), _sheet("nodes", 2, figures)))
 
@@ -104,18 +110,16 @@ class Figures:
 
     def _box(self, node: GraphNode) -> _Box:
         if not self._readable(LABEL_SIZE):
-            least = VISIBLE_PIXELS / self._scale
-            return _Box(node, node.position, max(NODE_WIDTH * 0.7, least), max(NODE_HEIGHT * 0.7, least), ())
+            return _unwritten(node, VISIBLE_PIXELS / self._scale)
         lines = tuple(_wrapped(node.label, (NODE_WIDTH - 2 * PADDING) / LABEL_SIZE))
         words = max(line_width(line) for line in lines) * LABEL_SIZE
         width = max(NARROWEST, words + 2 * PADDING, line_width(node.kind) * KIND_SIZE + 2 * PADDING)
         height = NODE_HEIGHT - (_LABEL_LINES - len(lines)) * LABEL_SIZE * LINE_HEIGHT
         return _Box(node, node.position, min(width, NODE_WIDTH), height, lines)
 
-    def _node(self, box: _Box, color: str, focused: bool | None) -> Iterator[AnyObject]:
+    def _node(self, box: _Box, style: Style, focused: bool | None) -> Iterator[AnyObject]:
         node = box.node
         name = f"node-{node.order}"
-        style = Style(stroke_color=color, stroke_width=2.0, fill_color=fill_color(color, self._theme))
         shape = Ellipse if is_identity(node.id) else Rectangle
         if focused is not None:
             gap = max(MARK_GAP, 2 / self._scale)
@@ -142,15 +146,25 @@ class Figures:
         boxes: Mapping[str, _Box],
         frame: Bounds,
     ) -> Iterator[AnyObject]:
-        seen = [edge for edge in edges if _between(places[edge.source], places[edge.target]).overlaps(frame)]
+        near = frame.grown(LOOP_REACH)
+        seen = [edge for edge in edges if _crosses(places[edge.source], places[edge.target], near)]
         pairs = {(edge.source, edge.target) for edge in seen}
-        for edge in seen:
-            source = boxes.get(edge.source) or self._box(places[edge.source])
-            target = boxes.get(edge.target) or self._box(places[edge.target])
+        for edge in self._drawn(seen, boxes):
+            source = boxes.get(edge.source) or _unwritten(places[edge.source])
+            target = boxes.get(edge.target) or _unwritten(places[edge.target])
             if edge.source == edge.target:
                 yield from self._loop(edge, source)
             else:
                 yield from self._arrow(edge, source, target, both_ways=(edge.target, edge.source) in pairs)
+
+    def _drawn(self, seen: list[GraphEdge], boxes: Mapping[str, _Box]) -> list[GraphEdge]:
+        most = self._most_lines
+        if most is None or len(seen) <= most:
+            return seen
+        touching = [edge for edge in seen if edge.source in boxes or edge.target in boxes]
+        others = [edge for edge in seen if edge.source not in boxes and edge.target not in boxes]
+        kept = _evenly(touching, most)
+        return [*kept, *_evenly(others, most - len(kept))]
 
     def _arrow(self, edge: GraphEdge, source: _Box, target: _Box, *, both_ways: bool) -> Iterator[AnyObject]:
         distance = math.dist(source.center, target.center)
@@ -207,7 +221,7 @@ class Figures:
         """Thin lines without heads from nodes to the identity that they share."""
         for node in nodes:
             identity = None if node.identity is None else places.get(node.identity)
-            if identity is not None and _between(node, identity).overlaps(frame) and node.position != identity.position:
+            if identity is not None and node.position != identity.position and _crosses(node, identity, frame):
                 yield self._line_between(f"node-{node.order}-tie", node.position, identity.position, self._tie)
 
     def _line_between(self, name: str, start: Point, end: Point, style: Style) -> Line:
@@ -220,6 +234,36 @@ class Figures:
         )
 
 
+def _unwritten(node: GraphNode, least: float = 0.0) -> _Box:
+    """A node without its words, of an ordinary size."""
+    return _Box(node, node.position, max(NODE_WIDTH * 0.7, least), max(NODE_HEIGHT * 0.7, least), ())
+
+
+def _evenly(edges: list[GraphEdge], most: int) -> list[GraphEdge]:
+    """At most so many of them, from all over the list."""
+    if len(edges) <= most:
+        return edges
+    return [edges[number * len(edges) // most] for number in range(most)]
+
+
+def _crosses(one: GraphNode, other: GraphNode, frame: Bounds) -> bool:
+    """Whether the line from node to node has a point in the frame."""
+    (x, y), (to_x, to_y) = one.position, other.position
+    begin, end = 0.0, 1.0
+    for start, step, low, high in ((x, to_x - x, frame.left, frame.right), (y, to_y - y, frame.bottom, frame.top)):
+        if step == 0:
+            if not low <= start <= high:
+                return False
+            continue
+        enters, leaves = (low - start) / step, (high - start) / step
+        if enters > leaves:
+            enters, leaves = leaves, enters
+        begin, end = max(begin, enters), min(end, leaves)
+        if begin > end:
+            return False
+    return True
+
+
 def _sheet(name: str, order: int, figures: list[AnyObject]) -> SheetSnapshot:
     return SheetSnapshot(Layer(id=name, name=name, order=order), tuple(figures))
 
@@ -227,10 +271,6 @@ def _sheet(name: str, order: int, figures: list[AnyObject]) -> SheetSnapshot:
 def _reach(node: GraphNode) -> Bounds:
     (x, y) = node.position
     return Bounds(x, y, x, y).grown(NODE_WIDTH / 2 + LOOP_REACH)
-
-
-def _between(one: GraphNode, other: GraphNode) -> Bounds:
-    return _reach(one).union(_reach(other))
 
 
 def _wrapped(text: str, most: float, *, lines: int = _LABEL_LINES) -> list[str]:

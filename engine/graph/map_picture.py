@@ -48,7 +48,7 @@ class GraphPicture:
     def svg(self, theme: Theme) -> str:
         """The whole map, every word in it, on the theme's background."""
         whole = self._whole()
-        painted = Figures(theme, scale=SVG_SCALE).of(self.nodes, self.edges, self.focus, whole)
+        painted = Figures(theme, scale=SVG_SCALE, most_lines=None).of(self.nodes, self.edges, self.focus, whole)
         return render_svg(painted, background=theme.background, box=whole)
 
     def _whole(self) -> Bounds:

@@ -29,8 +29,7 @@ ONE_TYPO_LENGTH = 4
 TWO_TYPOS_LENGTH = 7
 """Letters from which on it is found with two."""
 _GRAM = 3
-_GRAMS_PER_TYPO = 4
-"""A wrong, missing or additional letter spoils three pieces of a word, two letters in wrong order four."""
+"""Letters of a piece. A wrong letter spoils as many pieces, so with the lengths above one piece is always left."""
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -56,7 +55,11 @@ class _Field:
 
     def add(self, words: Iterable[str], key: str) -> None:
         for word in words:
-            self.holders.setdefault(word, set()).add(key)
+            holders = self.holders.get(word)
+            if holders is None:
+                self.holders[word] = {key}
+            else:
+                holders.add(key)
 
     def discard(self, words: Iterable[str], key: str) -> None:
         for word in words:
@@ -151,7 +154,11 @@ class SearchIndex:
         for word in words:
             if not self._is_known(word):
                 for gram in _grams_of(word):
-                    self._grams.setdefault(gram, set()).add(word)
+                    sharing = self._grams.get(gram)
+                    if sharing is None:
+                        self._grams[gram] = {word}
+                    else:
+                        sharing.add(word)
 
     def _is_known(self, word: str) -> bool:
         return word in self._labels.holders or word in self._bodies.holders
@@ -174,15 +181,23 @@ class SearchIndex:
         errors = allowed_errors(word)
         if not errors:
             return
-        grams = _grams_of(word)
-        # Every error spoils at most so many pieces, so a word that is like it has at least one of the others.
-        telling = heapq.nsmallest(
-            _GRAMS_PER_TYPO * errors + 1, (self._grams.get(gram, _NONE) for gram in grams), key=len
-        )
-        candidates = set[str]().union(*telling)
-        for known in candidates:
+        for known in self._candidates(word, errors):
             if abs(len(known) - len(word)) <= errors and differs_at_most(word, known, errors):
                 yield known
+
+    def _candidates(self, word: str, errors: int) -> set[str]:
+        """Every known word that can differ from the word by so many errors, among others.
+
+        A letter that is wrong, missing or too many spoils so many pieces; of one more, one is left. Two letters in
+        wrong order would spoil more, so they are tried the other way round.
+        """
+        if not errors:
+            return {word} if self._is_known(word) else set()
+        pieces = (self._grams.get(gram, _NONE) for gram in _grams_of(word))
+        found = set[str]().union(*heapq.nsmallest(_GRAM * errors + 1, pieces, key=len))
+        for at in range(len(word) - 1):
+            found |= self._candidates(word[:at] + word[at + 1] + word[at] + word[at + 2 :], errors - 1)
+        return found
 
 
 _NONE: frozenset[str] = frozenset()

@@ -7,6 +7,7 @@ each under its id; not lights, backdrop and physics.
 from __future__ import annotations
 
 import importlib
+import struct
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,10 @@ _SPHERE_SUBDIVISIONS = 3
 _SECTIONS = 32
 """Flat sides of what is round."""
 
+_EMPTY_CONTENT = b'{"asset":{"version":"2.0"},"scene":0,"scenes":[{}]} '
+_EMPTY_FILE = b"glTF" + struct.pack("<III", 2, 20 + len(_EMPTY_CONTENT), len(_EMPTY_CONTENT)) + b"JSON" + _EMPTY_CONTENT
+"""A scene without anything, which trimesh does not write: header, and one chunk of JSON in four-byte words."""
+
 _STANDING = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
 """What stands along z stands along y after it."""
 
@@ -35,6 +40,8 @@ def to_glb(scene: SceneSnapshot) -> bytes:
     visual: Any = importlib.import_module("trimesh.visual")
     made: dict[tuple[object, ...], str] = {}
     container = trimesh.Scene()
+    if not scene.bodies and not scene.terrains:
+        return _EMPTY_FILE
     for item in (*scene.bodies, *scene.terrains):
         body = item if isinstance(item, Body) else None
         alike: tuple[object, ...] = (item.id,) if body is None else (body.shape, body.size, body.color)

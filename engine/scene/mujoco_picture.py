@@ -162,7 +162,8 @@ def _put_light(view: Any, light: Light, plan: ViewPlan) -> None:
             shown.cutoff = light.cone_degrees / 2
             shown.exponent = SPOT_EXPONENT
         case _:
-            shown.type = kinds.mjLIGHT_POINT
+            # This renderer leaves out lights of MuJoCo's kind POINT; a spot that shines all around is the same.
+            shown.type = kinds.mjLIGHT_SPOT
     if light.kind != "directional":
         shown.pos = to_mujoco(light.position)
         shown.attenuation = (1.0, 0.0, 1 / light.range**2)

@@ -54,7 +54,7 @@ def hit_body(body: Body, origins: Floats, directions: Floats) -> Hits:
     turn = matrix_of(body.rotation)
     starts = (origins - np.array(body.position)) @ turn
     rays = directions @ turn
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         distance, normal = _HITS[body.shape](starts, rays, np.array(body.size) / 2)
     missed = ~(distance > 0)
     distance[missed] = np.inf

@@ -55,11 +55,14 @@ class Vector(NamedTuple):
             raise InvalidArgumentError(
                 f"({self.x:g}, {self.y:g}, {self.z:g}) has no direction; give a vector that is finite and not zero"
             )
-        return self.times(1 / length)
+        return Vector(*(0.0 if abs(part / length) < _NOTHING else part / length for part in self))
 
 
 MIN_DIRECTION = 1e-9
 """Shortest vector that is taken as a direction; in shorter ones rounding decides where they point."""
+
+_NOTHING = 1e-15
+"""Parts of a direction below it are lost in rounding anyway, and dividing by them overflows."""
 
 ORIGIN = Vector(0.0, 0.0, 0.0)
 """The middle of the space."""

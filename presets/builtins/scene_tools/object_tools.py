@@ -214,9 +214,8 @@ def _added(done: Done[AddedBody]) -> AddedBodyResult:
 
 def _note(made: AddedBody) -> str | None:
     if made.ground is None:
-        return (
-            "There is no terrain under it; simulated, it falls unless a body holds it." if made.body.dynamic else None
-        )
+        falls = "There is no terrain under it; simulated, it falls unless a body holds it."
+        return falls if made.body.dynamic else None
     if made.bounds.low.y < made.ground - _SUNK:
         clear = made.body.position.y + made.ground - made.bounds.low.y
         return f"It is partly in the ground; with y {shown(clear):g} it would stand on the ground under its middle."

@@ -11,7 +11,8 @@ import pytest
 
 from engine.drawing.color import parse_color
 from engine.drawing.font import line_width
-from engine.graph.figures import _wrapped
+from engine.drawing.geometry import Bounds
+from engine.graph.figures import MAX_LINES, Figures, _wrapped
 from engine.graph.identities import CreateIdentity
 from engine.graph.map_picture import picture
 from engine.graph.navigate import FocusNode
@@ -182,3 +183,33 @@ def test_labels_are_wrapped_to_two_lines_that_fit(label: str):
     assert all(line and line_width(line) <= 12 for line in lines)
     assert label.startswith(lines[0].removesuffix("…"))
     assert ("…" in lines[-1]) == (line_width(label) > 24 or lines[-1].endswith("…"))
+
+
+def test_of_very_many_edges_a_picture_shows_some_and_an_svg_all():
+    graph = Graph()
+    nodes = [
+        NodeState(id=f"string-entity:n{n}", kind="n", label="n", position=(n % 70 * 260, n // 70 * 130))
+        for n in range(4900)
+    ]
+    edges = [EdgeState(source=nodes[n].id, target=nodes[-1 - n].id) for n in range(MAX_LINES + 500)]
+    graph.do(RestoreState(nodes=nodes, edges=edges))
+    taken = picture(graph.table)
+    frame = Bounds(-200, -200, 20_000, 10_000)
+
+    capped = Figures(DARK, scale=0.05).of(taken.nodes, taken.edges, taken.focus, frame)
+
+    assert len(capped.sheets[0].objects) == MAX_LINES
+    assert taken.svg(DARK).count(' id="edge-') >= MAX_LINES + 500
+
+
+def test_a_part_of_the_map_shows_the_edges_that_pass_through_it_and_no_other():
+    graph = Graph()
+    a, b = graph.node("a", position=(-5000, 0)), graph.node("b", position=(5000, 100))
+    c, d = graph.node("c", position=(-5000, 4000)), graph.node("d", position=(4000, 5000))
+    graph.edge(a, b)
+    graph.edge(c, d)
+    taken = picture(graph.table)
+
+    shown = Figures(DARK, scale=1).of(taken.nodes, taken.edges, taken.focus, Bounds(-200, -200, 200, 200))
+
+    assert {item.id for sheet in shown.sheets for item in sheet.objects} == {"edge-1", "edge-1-head"}

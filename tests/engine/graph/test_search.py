@@ -132,3 +132,10 @@ def test_a_word_is_always_found_with_one_error(word: str, at: int, letter: str, 
     graph.node(f"the {word}")
     found = graph.do(SearchNodes(query=wrong))
     assert labels(found) == [f"the {word}"] or not allowed_errors(wrong)
+
+
+@pytest.mark.parametrize(("word", "wrong"), [("aabb", "abab"), ("abcdefg", "bacdegf"), ("abcdefgh", "abdcefg")])
+def test_swapped_letters_are_found_in_the_shortest_words(word: str, wrong: str):
+    graph = Graph()
+    graph.node(word)
+    assert search(graph, wrong) == [word]
