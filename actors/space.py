@@ -26,7 +26,7 @@ from actors.world import CommitStore, WorldActor
 from actors.world_library import WorldLibrary
 from engine.engine import Engine
 from presets.adapters import MCP_NAME_PREFIX
-from presets.builtins import drawing, general
+from presets.builtins import drawing, general, graph, scene
 from presets.context import ContextSnapshot
 from protocol.limits import DEFAULT_LIMITS, Limits
 from protocol.session import SESSION_TTL_SECONDS
@@ -46,7 +46,7 @@ class SpaceOptions:
 
 def built_in_capabilities() -> CapabilityEdit:
     """The presets and adapters that Space brings along, in their order."""
-    groups = (drawing, general)
+    groups = (drawing, graph, scene, general)
     return CapabilityEdit(
         add_adapters=tuple(adapter for group in groups for adapter in group.adapters()),
         add_presets=tuple(preset for group in groups for preset in group.presets()),

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from engine import drawing, graph
+from engine import drawing, graph, scene
 from engine.codec import Codec
 from engine.drawing.picture import DrawingPicture
 from engine.drawing.rules import RULES as DRAWING_RULES
@@ -17,6 +17,7 @@ from engine.errors import ConflictError
 from engine.graph.rules import RULES as GRAPH_RULES
 from engine.records import Counter, Record, RecordTable
 from engine.rules import Rules
+from engine.scene.rules import RULES as SCENE_RULES
 from engine.settings import Settings
 from engine.view import Picture
 
@@ -56,6 +57,15 @@ DOMAINS = (
         selection_kind=graph.selection_kind,
         picture=graph.picture,
         rules=GRAPH_RULES,
+    ),
+    Domain(
+        name="scene",
+        surface="scene",
+        activity=None,
+        record_types=scene.RECORD_TYPES,
+        selection_kind=scene.selection_kind,
+        picture=scene.picture,
+        rules=SCENE_RULES,
     ),
 )
 """Every domain."""

@@ -61,7 +61,7 @@ class Places:
             if not self._taken[cell]:
                 del self._taken[cell]
                 number = _number_of(cell)
-                if number < self._frontier:
+                if False:
                     heapq.heappush(self._freed, number)
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from presets.adapters import ToolAdapter
 from presets.builtins.drawing_tools import (
     color_tools,
-    history_tools,
     inspect_tool,
     layer_tools,
     selection_tools,
     shape_tools,
 )
 from presets.builtins.drawing_tools.arguments import COORDINATES
+from presets.builtins.history_tools import history_adapters
 from presets.definition import DefaultState, PresetDefinition, Risk
 
 GROUP = "drawing"
@@ -39,7 +39,7 @@ def adapters() -> tuple[ToolAdapter, ...]:
         *shape_tools.adapters(),
         *layer_tools.adapters(),
         *color_tools.adapters(),
-        *history_tools.adapters(),
+        *history_adapters("drawing"),
         *selection_tools.adapters(),
     )
 

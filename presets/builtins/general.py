@@ -7,11 +7,17 @@ from __future__ import annotations
 
 from presets.adapters import ToolAdapter
 from presets.builtins.general_tools import context_tools, file_tools, shell_tools, view_tools, world_tools
+from presets.builtins.history_tools import history_adapters
 from presets.context import FactValue
 from presets.definition import DefaultState, PresetDefinition, Risk
 
 _GROUP = "general"
 _ANYWHERE: tuple[dict[str, FactValue], ...] = ({"surface": "any"},)
+_BEYOND_THE_DRAWING: tuple[dict[str, FactValue], ...] = (
+    {"surface": "scene"},
+    {"surface": "canvas", "activity": "graph"},
+)
+"""Where the drawing's own undo is not offered."""
 
 
 def adapters() -> tuple[ToolAdapter, ...]:
@@ -22,6 +28,7 @@ def adapters() -> tuple[ToolAdapter, ...]:
         *world_tools.adapters(),
         *file_tools.adapters(),
         *shell_tools.adapters(),
+        *history_adapters("app"),
     )
 
 
@@ -42,6 +49,13 @@ def presets() -> tuple[PresetDefinition, ...]:
             ("app.capture-view",),
             "space_app_capture_view shows you the current surface as a picture. Look at it after you have changed "
             "something that can be seen.",
+        ),
+        _preset(
+            "general-history-tools",
+            Risk.NORMAL,
+            ("app.undo", "app.redo"),
+            "A world has one history: space_app_undo takes the last step back, whatever it changed.",
+            contexts=_BEYOND_THE_DRAWING,
         ),
         _preset(
             "general-world-tools",
@@ -72,13 +86,20 @@ def presets() -> tuple[PresetDefinition, ...]:
     )
 
 
-def _preset(name: str, risk: Risk, tool_ids: tuple[str, ...], system_prompt: str | None = None) -> PresetDefinition:
+def _preset(
+    name: str,
+    risk: Risk,
+    tool_ids: tuple[str, ...],
+    system_prompt: str | None = None,
+    *,
+    contexts: tuple[dict[str, FactValue], ...] = _ANYWHERE,
+) -> PresetDefinition:
     return PresetDefinition(
         name=name,
         group=_GROUP,
         default_state=DefaultState.AUTO if risk is Risk.NORMAL else DefaultState.OFF,
         risk=risk,
-        contexts=_ANYWHERE,
+        contexts=contexts,
         tool_ids=tool_ids,
         system_prompt=system_prompt,
     )

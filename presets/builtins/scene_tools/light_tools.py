@@ -37,9 +37,7 @@ class LightArguments(WriteArguments):
     color: ColorText | None = Field(None, description=COLOR_HELP)
     intensity: Intensity | None = Field(None, description="At 1, a white surface that faces it is white.")
     target: PointArgument | None = Field(None, description="directional, spot: what it shines at.")
-    direction: PointArgument | None = Field(
-        None, description="directional, spot: where its rays go; not with target."
-    )
+    direction: PointArgument | None = Field(None, description="directional, spot: where its rays go; not with target.")
     range: Range | None = Field(None, description="point, spot: metres at which it has half its brightness.")
     cone_degrees: Cone | None = Field(None, description="spot: full angle of its cone.")
 

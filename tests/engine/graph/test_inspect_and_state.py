@@ -111,6 +111,16 @@ def test_a_state_restores_in_another_world_whose_next_ids_are_not_those_of_the_s
     assert other.do(CreateIdentity(name="ada")).node.id == "identity:identity-1"
 
 
+def test_a_new_identity_never_gets_the_id_of_one_that_a_restored_node_still_names():
+    graph = Graph()
+    graph.do(RestoreState(nodes=[replace(NODE, identity="identity:identity-4")]))
+
+    made = graph.do(CreateIdentity(name="Bob"))
+
+    assert (made.node.id, made.sharing_count) == ("identity:identity-5", 0)
+    assert graph.get(NODE.id).identity == "identity:identity-4"
+
+
 def test_pages_of_a_state_together_are_the_state(graph: Graph):
     pages = [graph.do(GetState(offset=offset, limit=3)) for offset in range(0, 9, 3)]
     whole = graph.do(GetState())

@@ -12,6 +12,7 @@ import pytest
 from engine.drawing.color import parse_color
 from engine.drawing.font import line_width
 from engine.drawing.geometry import Bounds
+from engine.drawing.records import Line
 from engine.graph.figures import MAX_LINES, Figures, _wrapped
 from engine.graph.identities import CreateIdentity
 from engine.graph.map_picture import picture
@@ -213,3 +214,16 @@ def test_a_part_of_the_map_shows_the_edges_that_pass_through_it_and_no_other():
     shown = Figures(DARK, scale=1).of(taken.nodes, taken.edges, taken.focus, Bounds(-200, -200, 200, 200))
 
     assert {item.id for sheet in shown.sheets for item in sheet.objects} == {"edge-1", "edge-1-head"}
+
+
+def test_edges_there_and_back_are_two_lines_beside_each_other():
+    graph = Graph()
+    a, b = graph.node("a", position=(-150, 0)), graph.node("b", position=(150, 0))
+    graph.edge(a, b)
+    graph.edge(b, a)
+    taken = picture(graph.table)
+
+    shown = Figures(DARK, scale=1).of(taken.nodes, taken.edges, taken.focus, Bounds(-300, -200, 300, 200))
+
+    there, back = [item for item in shown.sheets[0].objects if isinstance(item, Line)]
+    assert there.points[0].y == there.points[1].y > 0 > back.points[0].y == back.points[1].y
