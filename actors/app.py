@@ -17,10 +17,11 @@ from actors.context import ContextActor, FollowEngine, PatchContext
 from actors.process import run_shell
 from actors.world import Execute, Redo, TakenPicture, TakePicture, Undo, WorldActor, WorldDone
 from engine.engine import EngineCommand
+from engine.errors import ConflictError
 from engine.files import WorkspaceFiles
 from engine.shell import ShellCommand, ShellResult
 from engine.theme import THEMES
-from engine.view import View, ViewRequest
+from engine.view import Solid, View, ViewRequest
 from engine.world import Command, HistoryMove
 from presets.app import App, Done
 from presets.based_app import BasedApp
@@ -113,6 +114,13 @@ class RunningApp:
         """The current surface, or that one, as an SVG document. Raises `ConflictError` as `capture_view` does."""
         taken = await self._take_picture(surface)
         return await self.in_thread(partial(taken.picture.svg, THEMES[taken.settings.theme]))
+
+    async def render_glb(self, surface: str | None = None) -> bytes:
+        """The current surface, or that one, as a binary glTF file. Raises `ConflictError` for one without a shape."""
+        taken = await self._take_picture(surface)
+        if not isinstance(taken.picture, Solid):
+            raise ConflictError(f"surface {taken.surface!r} has no shape in space; the scene has one: ?surface=scene")
+        return await self.in_thread(taken.picture.glb)
 
     async def run_shell(self, command: ShellCommand) -> ShellResult:
         """See `App`."""

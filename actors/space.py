@@ -25,9 +25,11 @@ from actors.supervisor import Supervisor
 from actors.world import CommitStore, WorldActor
 from actors.world_library import WorldLibrary
 from engine.engine import Engine
+from engine.scene import detect_renderer
 from presets.adapters import MCP_NAME_PREFIX
 from presets.builtins import drawing, general, graph, scene
 from presets.context import ContextSnapshot
+from presets.surface import SCENE
 from protocol.limits import DEFAULT_LIMITS, Limits
 from protocol.session import SESSION_TTL_SECONDS
 from protocol.tool_registry import ToolRegistry
@@ -98,6 +100,7 @@ class Space:
             for edit in edits:
                 await self.context.ask(EditCapabilities(edit))
             nursery.start_soon(self._announce_changes)
+            nursery.start_soon(self._find_renderer)
             task_status.started()
             await self.wait_ended()
             nursery.cancel_scope.cancel()
@@ -116,6 +119,15 @@ class Space:
     def stop(self) -> None:
         """Begin the ordered end of the actors, from the top down. Returns at once."""
         self.supervisor.stop()
+
+    async def _find_renderer(self) -> None:
+        """Find out what scenes are rendered with once somebody goes to the scene: it takes a second and a process."""
+        contexts = self.context.view.subscribe()
+        context = self.context.view.value.context
+        while context.surface != SCENE:
+            context = (await contexts.next()).context
+        renderer = await trio.to_thread.run_sync(detect_renderer, abandon_on_cancel=True)
+        _log.info("renderer_found", renderer=renderer)
 
     async def _announce_changes(self) -> None:
         """Tell open streams of every change of the list; changes that come close together become one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from engine.errors import InvalidArgumentError
 from engine.theme import Theme
@@ -88,6 +88,15 @@ class Picture(Protocol):
 
     def svg(self, theme: Theme) -> str:
         """The picture as an SVG document. Raises `ConflictError` for a surface that has none."""
+        ...
+
+
+@runtime_checkable
+class Solid(Protocol):
+    """A picture of something that has a shape in space, and can be written as such."""
+
+    def glb(self) -> bytes:
+        """The shape as a binary glTF file. May take a second."""
         ...
 
 

@@ -108,6 +108,11 @@ def rest_routes(space: Space, facts: EndpointFacts) -> Blueprint:
         svg = await space.app.render_svg(request.args.get("surface"))
         return Response(svg, content_type="image/svg+xml; charset=utf-8", headers=_VIEW_HEADERS)
 
+    @routes.get("/api/view.glb")
+    async def get_view_glb() -> Response:
+        glb = await space.app.render_glb(request.args.get("surface"))
+        return Response(glb, content_type="model/gltf-binary", headers=_VIEW_HEADERS)
+
     @routes.get("/api/view.png")
     async def get_view_png() -> Response:
         view = await space.app.capture_view(

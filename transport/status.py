@@ -17,6 +17,7 @@ from actors.sessions import ReadSessions, SessionRow
 from actors.space import Space
 from actors.stream import ReadStream
 from engine.engine import WorldInfo
+from engine.scene import renderer_name
 from transport.listener import Listener
 from transport.version import VERSION
 
@@ -73,6 +74,7 @@ async def status_of(space: Space, facts: EndpointFacts) -> dict[str, Any]:
             "undo_count": world.undo_count,
             "redo_count": world.redo_count,
             "theme": world.theme,
+            "scene_renderer": renderer_name(),
         },
         "sessions": [_session(row) for row in sessions.sessions],
         "calls": [asdict(call) for call in space.calls.running()],

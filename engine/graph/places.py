@@ -61,7 +61,7 @@ class Places:
             if not self._taken[cell]:
                 del self._taken[cell]
                 number = _number_of(cell)
-                if False:
+                if number < self._frontier:
                     heapq.heappush(self._freed, number)
 
 

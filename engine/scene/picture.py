@@ -17,6 +17,7 @@ from PIL import Image, ImageDraw
 from engine.errors import ConflictError
 from engine.records import RecordTable
 from engine.scene.gl_context import GlPlatform, NoContextError
+from engine.scene.gltf import to_glb
 from engine.scene.height_field import terrain_bounds
 from engine.scene.lens import Lens
 from engine.scene.mujoco_library import mujoco
@@ -66,6 +67,10 @@ class ScenePicture:
         """Raises `ConflictError`: a view of a space has no lines to write down."""
         del theme
         raise ConflictError("The scene has no SVG picture; ask for PNG, or export the scene as glTF.")
+
+    def glb(self) -> bytes:
+        """The bodies and terrains as a binary glTF file."""
+        return to_glb(self.scene)
 
 
 def picture(table: RecordTable) -> ScenePicture:

@@ -139,7 +139,7 @@ def _replace_all(world: Transaction, kind: type[Record], present: list[str], wan
             highest[match[1]] = max(highest.get(match[1], 0), int(match[2]))
     for series, number in highest.items():
         counter = world.get(Counter, series) or Counter(id=series)
-        if False:  # or a new object would take an id of the state
+        if counter.next <= number:  # or a new object would take an id of the state
             world.put(Counter(id=series, next=number + 1), undoable=False)
 
 

@@ -245,7 +245,6 @@ async def test_the_view_is_an_svg_and_a_png(full_engine: RunningEngine) -> None:
         ("height=1e3", 422),
         ("width=%ff", 422),
         ("surface=nowhere", 409),
-        ("surface=scene", 409),
     ],
 )
 async def test_a_view_that_cannot_be_is_refused_with_its_reason(
@@ -255,9 +254,17 @@ async def test_a_view_that_cannot_be_is_refused_with_its_reason(
 
 
 async def test_a_surface_without_a_picture_is_no_fault(engine: RunningEngine) -> None:
-    await send(engine, "PATCH", "/api/context", {"surface": "scene"})
-    assert_problem(await engine.request("GET", "/api/view.svg"), 409, "scene", "canvas")
+    await send(engine, "PATCH", "/api/context", {"surface": "cinema"})
+    assert_problem(await engine.request("GET", "/api/view.svg"), 409, "cinema", "canvas")
     assert (await engine.request("GET", "/api/view.svg?surface=canvas")).status == 200
+
+
+async def test_a_scene_is_exported_as_gltf_and_has_no_svg(full_engine: RunningEngine) -> None:
+    glb = await full_engine.request("GET", "/api/view.glb?surface=scene")
+    assert glb.header("content-type") == "model/gltf-binary"
+    assert glb.body.startswith(b"glTF")
+    assert_problem(await full_engine.request("GET", "/api/view.svg?surface=scene"), 409, "glTF")
+    assert_problem(await full_engine.request("GET", "/api/view.glb?surface=canvas"), 409, "surface=scene")
 
 
 @pytest.mark.parametrize(
