@@ -101,7 +101,7 @@ async def _simulate(app: App, arguments: SimulateArguments, call: ToolCall) -> S
         await call.progress(run.steps, steps, f"{run.steps * run.timestep:.2f} s simulated")
         # At the top of its flight a body is slow for a moment, but not twice.
         rests = arguments.until_at_rest and run.at_rest
-        if rests:
+        if rests and rested:
             break
         rested = rests
     motion = await app.in_thread(run.motion)
