@@ -28,7 +28,7 @@ format: $(VENV)/.installed-dev ## put the code into its form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.installed-bench ## measure; ARGS go to the benchmarks
+bench: $(VENV)/.installed-dev ## measure; ARGS go to the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)
 
 clean: ## take away what the other targets made
@@ -42,12 +42,9 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PIP) --build-constraint constraints.txt --editable .
 	@touch $@
 
+# The benchmarks are checked like everything else, so what they import has to be there.
 $(VENV)/.installed-dev: $(VENV)/.installed
-	@$(PIP) --group test --group check
-	@touch $@
-
-$(VENV)/.installed-bench: $(VENV)/.installed-dev
-	@$(PIP) --group bench
+	@$(PIP) --group test --group check --group bench
 	@touch $@
 
 # The live tests drive the real opencode. Without npm they are skipped, with the reason.

@@ -150,7 +150,7 @@ class WorldActor(Actor[Engine]):
         world = self._active_world()
         key = (world.id, world.revision, domain.name)
         if self._last_picture is None or self._last_picture[0] != key:
-            self._last_picture = (key, domain.picture(engine.active_world.read()))
+            self._last_picture = (key, await self._beside(lambda: domain.picture(engine.active_world.read())))
         return TakenPicture(self._last_picture[1], domain.surface, world, engine.settings)
 
     @handles(TakeWorld)
@@ -177,21 +177,34 @@ class WorldActor(Actor[Engine]):
         self._store.close()
 
     async def _do(self, step: Callable[[], EngineExecuted[ResultT]]) -> WorldDone[ResultT]:
-        executed = step()
+        executed, facts, status = await self._beside(lambda: self._execute_and_write(step))
         if executed.changed:
-            await self._write(executed)
-            self.facts.publish(self.state.facts())
-            self.status.publish(self._status())
+            self.facts.publish(facts)
+            self.status.publish(status)
         return WorldDone(executed.result, executed.revision, executed.changed, self.facts.value)
 
-    async def _write(self, executed: EngineExecuted[ResultT]) -> None:
-        try:
-            # Shielded: a commit that is half under way must not leave memory and disk apart.
-            with trio.CancelScope(shield=True):
-                await trio.to_thread.run_sync(self._store.write, executed.commit)
-        except BaseException:
-            self.state.revert(executed)
-            raise
+    async def _beside(self, work: Callable[[], ResultT]) -> ResultT:
+        """Run work on the engine in a thread: a step may take seconds in a large world, and the event loop goes on.
+
+        The engine has one owner all the same, since this actor waits. Shielded, because a step must not go on in a
+        thread after its actor has turned to the next one.
+        """
+        with trio.CancelScope(shield=True):
+            return await trio.to_thread.run_sync(work)
+        raise AssertionError("nothing cancels that scope")
+
+    def _execute_and_write(
+        self, step: Callable[[], EngineExecuted[ResultT]]
+    ) -> tuple[EngineExecuted[ResultT], EngineFacts, WorldStatus]:
+        executed = step()
+        if executed.changed:
+            try:
+                self._store.write(executed.commit)
+            except BaseException:
+                # Whatever went wrong, memory and disk must not be apart.
+                self.state.revert(executed)
+                raise
+        return executed, self.state.facts(), self._status()
 
     def _active_world(self) -> WorldInfo:
         return next(world for world in self.state.worlds() if world.active)

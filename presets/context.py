@@ -17,6 +17,13 @@ RESERVED_ACTIVITIES = frozenset({"any", "none"})
 """Words with a meaning in context patterns, which therefore name no activity."""
 
 
+MAX_FACTS = 64
+"""Facts of one context. They stand in the prompt of every client: room for what an app knows, not for data."""
+
+MAX_FACT_CHARACTERS = 200
+"""Length of a fact's value; of its name too."""
+
+
 class ContextSnapshot(BaseModel):
     """What the user is doing: the surface, the activity, and whatever facts an app adds. Immutable; equal by value.
 
@@ -51,6 +58,20 @@ class ContextSnapshot(BaseModel):
             raise ValueError(f"activity {self.activity!r} is a word of context patterns and cannot name an activity")
         if "mode" in (self.model_extra or {}):
             raise ValueError("'mode' is not a fact of the context; the field is called 'activity'")
+        return self
+
+    @model_validator(mode="after")
+    def _keep_facts_short(self) -> ContextSnapshot:
+        facts = self.facts()
+        if len(facts) > MAX_FACTS:
+            raise ValueError(f"a context has at most {MAX_FACTS} facts, not {len(facts)}")
+        for name, value in facts.items():
+            for what, text in (("name", name), ("value", value)):
+                if isinstance(text, str) and not (text.isprintable() and 0 < len(text) <= MAX_FACT_CHARACTERS):
+                    raise ValueError(
+                        f"the {what} of fact {name[:MAX_FACT_CHARACTERS]!r} must be one line of 1 to "
+                        f"{MAX_FACT_CHARACTERS} characters that can be shown"
+                    )
         return self
 
     def facts(self) -> dict[str, FactValue]:

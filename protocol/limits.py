@@ -24,8 +24,8 @@ class Limits:
     nesting: int = 64
     """Deepest nesting of arrays and objects in a body, counted from its top. Real calls stay below 20."""
 
-    batch_length: int = 100
-    """Most messages in one batch. Each may be a call, so it is not far above the calls of a session."""
+    batch_length: int = 64
+    """Most messages in one batch. Each may be a call, so it is not more than the calls of a session."""
 
     request_id_chars: int = 1024
     """Longest request id or progress token. It is echoed, logged and put into frames, and SDKs use short ones."""

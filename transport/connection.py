@@ -53,7 +53,10 @@ class Connection(ASGIHTTPConnection):
             await self._serve_with_messages(request, receive, send)
             return
         with trio.CancelScope() as serving, self._connection.cancelling(partial(self._cancel, serving)):
-            match await _take_body(request, receive):
+            self._connection.awaiting_body = True
+            body = await _take_body(request, receive)
+            self._connection.awaiting_body = body is _Body.SLOW
+            match body:
                 case _Body.WHOLE:
                     await self._respond(send, await self.app.handle_request(request))
                 case _Body.SLOW:
@@ -81,6 +84,15 @@ class Connection(ASGIHTTPConnection):
             # reads piece by piece counts the rest itself.
             request.body = request.body_class(request.content_length, most)
         return request
+
+    async def handle_messages(self, request: Request, receive: ASGIReceiveCallable) -> None:
+        """Take the rest of the body, then wait until the client is gone."""
+        while (message := await receive())["type"] == "http.request":
+            request.body.append(message["body"])
+            if not message["more_body"]:
+                request.body.set_complete()
+                if self._connection is not None:
+                    self._connection.awaiting_body = False
 
     async def _receive(self, nursery: trio.Nursery, request: Request, receive: ASGIReceiveCallable) -> None:
         await self.handle_messages(request, receive)

@@ -1,8 +1,9 @@
 """`space serve`: from options to an exit code. Owns the order in which everything starts and ends.
 
-Start: store, listener, actors, HTTP; the address is printed once the endpoint really answers. End, at the first SIGTERM
-or SIGINT: no new connections, calls in flight are answered, streams end, actors stop from the top down, the store is
-closed; exit code 0, or 1 when something had to be cut off. A second signal ends at once, with 128 plus its number.
+Start: store, listener, actors, HTTP; the address is printed once the endpoint really answers. End, at the first
+SIGTERM, SIGINT or SIGHUP: no new connections, calls in flight are answered, streams end, actors stop from the top down,
+the store is closed; exit code 0, or 1 when something had to be cut off. A second signal ends at once, with 128 plus its
+number.
 """
 
 from __future__ import annotations
@@ -50,6 +51,9 @@ LAST_RESORT_SECONDS = 5.0
 
 STREAMS_SHARE = 0.8
 """The part of the grace that calls may take; the rest is for streams and connections."""
+
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""What ends the engine. The last one comes when its terminal is closed."""
 
 EXIT_OK, EXIT_CUT_OFF, EXIT_CANNOT_START = 0, 1, 2
 
@@ -159,7 +163,7 @@ async def _serve(options: ServeOptions, space: Space, listener: Listener) -> int
     server = HttpServer(cast("AsgiApp", make_app(space, facts)), listener, policy, grace=options.grace_seconds)
     clean = True
     # Around the start as well: a signal that comes while the engine starts must not end it halfway.
-    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+    with trio.open_signal_receiver(*ENDING_SIGNALS) as signals:
         async with trio.open_nursery() as nursery:
             await nursery.start(space.run)
             await nursery.start(server.run)

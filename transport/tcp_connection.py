@@ -40,6 +40,8 @@ class TcpConnection(TCPServer):
         self._held = b""
         self._reading = trio.CancelScope()
         self._on_gone: Callable[[], None] | None = None
+        self.awaiting_body = False
+        """Whether a request is being served whose body has not come to its end."""
 
     async def run(self) -> None:
         """Read, and let a task of its own answer, until the end of the connection."""
@@ -93,6 +95,9 @@ class TcpConnection(TCPServer):
     async def _end_with_the_server(self) -> None:
         await self.context.terminated.wait()
         self._idle.exhaust()
+        if self.awaiting_body:
+            # It asks for nothing yet, and nobody knows when it will.
+            self._over()
 
     async def protocol_send(self, event: Event) -> None:
         """Write what the protocol gives; a head that is held goes out together with what follows it."""

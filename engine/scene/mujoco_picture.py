@@ -25,6 +25,8 @@ MOST_GL_LIGHTS = 7
 _SKY_SIDE = 128
 """Pixels along each side of the cube that the backdrop is painted on."""
 _SHADOW_MAP_SIDE = 4096
+_SHADOW_ROOM = 1.6
+"""How much wider than what is lit MuJoCo's map of shadows is; toward its rim, it dots surfaces with false shadows."""
 _SAMPLES = 4
 """Of each pixel, so that edges are smooth."""
 
@@ -49,7 +51,7 @@ def paint_with_mujoco(
             library.mjr_setBuffer(library.mjtFramebuffer.mjFB_OFFSCREEN.value, context)
             view = _view(scene, plan, model, data, Lens(scene.camera, width, height))
             if plan.shadow is not None:
-                context.shadowClip = plan.shadow.radius
+                context.shadowClip = plan.shadow.radius * _SHADOW_ROOM
             window = library.MjrRect(0, 0, width, height)
             pixels = np.empty((height, width, 3), dtype=np.uint8)
             library.mjr_render(window, view, context)
@@ -155,7 +157,7 @@ def _put_light(view: Any, light: Light, plan: ViewPlan) -> None:
             shown.type = kinds.mjLIGHT_DIRECTIONAL
             if plan.shadow is not None and light is plan.shadow.light:
                 shown.castshadow = 1
-                away = light.direction.times(-plan.shadow.radius)
+                away = light.direction.times(-plan.shadow.radius * _SHADOW_ROOM)
                 shown.pos = to_mujoco(plan.shadow.center.plus(away))
         case "spot":
             shown.type = kinds.mjLIGHT_SPOT

@@ -177,8 +177,6 @@ def compile_scene(bodies: tuple[Body, ...], terrains: tuple[Terrain, ...], *, ti
     option.gravity = (0.0, 0.0, -GRAVITY)
     option.integrator = library.mjtIntegrator.mjINT_IMPLICITFAST
     option.cone = library.mjtCone.mjCONE_ELLIPTIC
-    # Without it, MuJoCo answers an explosion by starting the whole scene over.
-    option.disableflags |= int(library.mjtDisableBit.mjDSBL_AUTORESET)
     slippery = _ranks((*(body.friction for body in bodies), *(terrain.friction for terrain in terrains)))
     for terrain in terrains:
         _touch(add_terrain_geom(spec, terrain), terrain.friction, slippery[terrain.friction], _SLIDING_ONLY)

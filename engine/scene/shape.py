@@ -15,6 +15,9 @@ from engine.scene.vector import Box, Quaternion, Vector
 
 Floats = NDArray[np.float64]
 
+_PARALLEL = 1e-14
+"""Parts of directions of about length 1 below this are rounding: the ray runs along the axis."""
+
 
 def bounds_of(body: Body) -> Box:
     """The smallest box around the body as it is turned."""
@@ -54,6 +57,7 @@ def hit_body(body: Body, origins: Floats, directions: Floats) -> Hits:
     turn = matrix_of(body.rotation)
     starts = (origins - np.array(body.position)) @ turn
     rays = directions @ turn
+    rays[np.abs(rays) < _PARALLEL] = 0.0
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         distance, normal = _HITS[body.shape](starts, rays, np.array(body.size) / 2)
     missed = ~(distance > 0)

@@ -20,8 +20,10 @@ from engine.scene.snapshot import SceneSnapshot
 from engine.scene.vector import Vector
 from engine.scene.view_plan import NEAR, ViewPlan, light_reaching, plan_view
 
-_SHADOW_SIDE = 1536
-"""Pixels along each side of the map of what the sun sees."""
+_SHADOW_SCALE = 1.5
+"""How many pixels the map of what the sun sees has along each side, for each pixel of the picture's longer side."""
+_LEAST_SHADOW_SIDE = 512
+"""Below it, shadows of small pictures would fall apart."""
 _SHADOW_SLACK = 1.5
 """Pixels of that map by which a surface may seem to lie in its own shadow and does not."""
 
@@ -32,7 +34,7 @@ def paint_in_software(scene: SceneSnapshot, width: int, height: int, theme_color
     lens = Lens(scene.camera, width, height)
     grid = Grid.empty(CameraPencil(lens), near=NEAR)
     _fill(grid, scene)
-    shadow = _shadow_map(scene, plan)
+    shadow = _shadow_map(scene, plan, max(_LEAST_SHADOW_SIDE, round(_SHADOW_SCALE * max(width, height))))
     columns, rows = np.meshgrid(np.arange(width), np.arange(height))
     origins, directions = grid.pencil.rays(columns.ravel(), rows.ravel())
     rise = directions[:, 1] / np.linalg.norm(directions, axis=1)
@@ -79,10 +81,10 @@ def _ground(field: HeightField) -> Floats:
     return np.concatenate([surface, *walls])
 
 
-def _shadow_map(scene: SceneSnapshot, plan: ViewPlan) -> Grid | None:
+def _shadow_map(scene: SceneSnapshot, plan: ViewPlan, side: int) -> Grid | None:
     if plan.shadow is None:
         return None
-    grid = Grid.empty(SunPencil(plan.shadow, _SHADOW_SIDE), near=0.0)
+    grid = Grid.empty(SunPencil(plan.shadow, side), near=0.0)
     _fill(grid, scene)
     return grid
 

@@ -109,6 +109,7 @@ def test_the_exit_code_is_that_of_the_server(space: Space, server: FakeServer) -
         ("--grace", "nan"),
         ("--grace", "inf"),
         ("--token", "a b"),
+        ("--token", ""),
         ("--peer-timeout", "0"),
         ("--limit", "sessions"),
         ("--limit", "sessions=0"),

@@ -23,6 +23,12 @@ from presets.context import ContextSnapshot
         {"surface": "canvas", "canvas_visible": True, "mode": "drawing"},
         {"surface": "canvas", "canvas_visible": True, "zoom": float("nan")},
         {"surface": "canvas", "canvas_visible": True, "zoom": [1]},
+        {"surface": "canvas", "canvas_visible": True, "note": "two\nlines"},
+        {"surface": "canvas", "canvas_visible": True, "note": ""},
+        {"surface": "canvas", "canvas_visible": True, "note": "x" * 201},
+        {"surface": "canvas", "canvas_visible": True, "": "nameless"},
+        {"surface": "canvas", "canvas_visible": True, "es\x1bcape": 1},
+        {"surface": "canvas", "canvas_visible": True, **{f"fact{n}": n for n in range(63)}},
     ],
 )
 def test_what_is_no_context_is_refused(wrong: dict[str, Any]):
