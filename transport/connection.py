@@ -24,6 +24,7 @@ from quart.utils import encode_headers
 from quart.wrappers.response import DataBody, ResponseBody
 from werkzeug.datastructures import Headers
 
+from transport.asgi import Send, answer_json
 from transport.tcp_connection import connection_of
 
 if TYPE_CHECKING:
@@ -38,12 +39,16 @@ LARGER_BODIES = "LARGER_BODIES"
 """In the app's configuration: the paths whose body may be longer than `MAX_CONTENT_LENGTH`, with the most bytes."""
 
 
+_TOO_LATE = "The engine ended before the body of this request had come."
+
+
 class Connection(ASGIHTTPConnection):
     """Serves one request. A client that goes away before its answer is complete cancels the handler."""
 
     def __init__(self, app: Quart, scope: HTTPScope) -> None:
         super().__init__(app, scope)
         self._connection = connection_of(scope)
+        self._responding = False
         self._finishing = False
 
     async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
@@ -63,6 +68,9 @@ class Connection(ASGIHTTPConnection):
                     await self._serve_with_messages(request, receive, send)
                 case _Body.GONE:
                     pass
+        if self._connection.ending and self._connection.awaiting_body and not self._responding:
+            body = {"type": "about:blank", "title": "Shutting down", "status": 503, "detail": _TOO_LATE}
+            await answer_json(cast("Send", send), 503, body, content_type="application/problem+json", close=True)
 
     async def _serve_with_messages(
         self, request: Request, receive: ASGIReceiveCallable, send: ASGISendCallable
@@ -101,6 +109,7 @@ class Connection(ASGIHTTPConnection):
 
     async def _respond(self, send: ASGISendCallable, response: Any) -> None:
         """Send the response, under its own time limit or the app's; a body that is whole goes out in one message."""
+        self._responding = True
         start = {
             "type": "http.response.start",
             "status": response.status_code,

@@ -42,6 +42,8 @@ class TcpConnection(TCPServer):
         self._on_gone: Callable[[], None] | None = None
         self.awaiting_body = False
         """Whether a request is being served whose body has not come to its end."""
+        self.ending = False
+        """Whether the server takes no more requests."""
 
     async def run(self) -> None:
         """Read, and let a task of its own answer, until the end of the connection."""
@@ -95,6 +97,7 @@ class TcpConnection(TCPServer):
     async def _end_with_the_server(self) -> None:
         await self.context.terminated.wait()
         self._idle.exhaust()
+        self.ending = True
         if self.awaiting_body:
             # It asks for nothing yet, and nobody knows when it will.
             self._over()

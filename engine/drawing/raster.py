@@ -9,13 +9,12 @@ from __future__ import annotations
 import struct
 import zlib
 
-import resvg_py
-
 from engine.drawing.color import Color
 from engine.drawing.font import FONT_FAMILY, FONT_FILE
 from engine.drawing.geometry import Bounds, Point
 from engine.drawing.snapshot import DrawingSnapshot
 from engine.drawing.svg import compose_svg, content_box, frame_of, texts_are_covered
+from engine.rasteriser import SvgFonts, shared_rasteriser
 
 SAMPLE_SIDE = 0.002
 """Side of the square whose colour a sample is, in document units: small enough that edges do not blur into it."""
@@ -28,7 +27,10 @@ _RGBA_8 = (8, 6)
 def render_png(
     snapshot: DrawingSnapshot, width: int, height: int, background: str | None, *, box: Bounds | None = None
 ) -> bytes:
-    """The drawing as a PNG of that many pixels; what is shown, and what is raised, is as in `render_svg`."""
+    """The drawing as a PNG of that many pixels; what is shown, and what is raised, is as in `render_svg`.
+
+    Raises also as `Rasteriser.render` does, such as `ConflictError` for a drawing that takes too long.
+    """
     frame, size = frame_of(content_box(snapshot) if box is None else box, width, height)
     return _render(snapshot, frame, size, background)
 
@@ -39,19 +41,17 @@ def sample_region(point: Point) -> Bounds:
 
 
 def sample_color(snapshot: DrawingSnapshot, point: Point) -> Color:
-    """The colour of the drawing at a document point, all visible layers blended, without a background."""
+    """The colour of the drawing at a document point, all visible layers blended, without a background.
+
+    Raises as `Rasteriser.render` does.
+    """
     return _only_pixel(_render(snapshot, sample_region(point), (1, 1), None))
 
 
 def _render(snapshot: DrawingSnapshot, frame: Bounds, size: tuple[int, int], background: str | None) -> bytes:
     svg = compose_svg(snapshot, frame=frame, size=size, background=background, embed_font=False, origin=frame.center)
-    return resvg_py.svg_to_bytes(
-        svg_string=svg,
-        skip_system_fonts=texts_are_covered(snapshot),
-        font_files=[str(FONT_FILE)],
-        font_family=FONT_FAMILY,
-        sans_serif_family=FONT_FAMILY,
-    )
+    fonts = SvgFonts(files=(str(FONT_FILE),), family=FONT_FAMILY, system=not texts_are_covered(snapshot))
+    return shared_rasteriser().render(svg, fonts)
 
 
 def _only_pixel(png: bytes) -> Color:

@@ -355,6 +355,12 @@ async def test_a_second_signal_ends_at_once(tmp_path: Path, number: signal.Signa
         await connection.finish()
 
 
+async def test_a_terminal_that_is_closed_ends_the_engine_well(tmp_path: Path) -> None:
+    async with serving_process(tmp_path) as engine:
+        engine.signal(signal.SIGHUP)
+        assert await engine.wait() == 0
+
+
 async def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
     rng = random.Random(SEED)
     drawn: list[str] = []

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import trio
+import trio.testing
 
 from actors.context import PatchContext
 from tests.transport.conftest import LogEntries
@@ -20,6 +21,7 @@ from tests.transport.running_engine import RunningEngine, running_engine
 from tests.transport.serving_process import ended_at_once, serve_command, serving_process
 from tests.transport.silent_clients import silent_clients, unsent_bytes
 from tests.transport.tools_on_trial import SLOW
+from transport.connection import AT_ONCE_SECONDS
 from transport.listener import open_listener
 from transport.tcp_connection import TcpConnection
 
@@ -261,3 +263,16 @@ def _tasks() -> list[trio.lowlevel.Task]:
     for task in found:
         found.extend(child for nursery in task.child_nurseries for child in nursery.child_tasks)
     return found
+
+
+@pytest.mark.parametrize("sent", [b"", b"{"], ids=["no byte of it", "a byte of it"])
+async def test_11_a_body_that_does_not_come_to_its_end_holds_no_shutdown(tmp_path: Path, sent: bytes) -> None:
+    async with running_engine(tmp_path, grace=LONG_GRACE_SECONDS) as engine:
+        connection = await engine.connect()
+        head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{engine.port}\r\nContent-Type: application/json\r\n"
+        await connection.send(head.encode() + b"Content-Length: 40\r\n\r\n" + sent)
+        await trio.testing.wait_all_tasks_blocked(AT_ONCE_SECONDS * 2)
+        with trio.fail_after(SHORT_SECONDS):
+            assert await engine.end()
+        assert (await connection.wait_closed()).startswith(b"HTTP/1.1 503 ")
+        await connection.finish()

@@ -78,33 +78,37 @@ class BoxArgument(ToolArguments):
 BOX_HELP = "Box {left,bottom,right,top} or {x,y,width,height}; objects whose bounds it touches are meant."
 
 
-class StyleArguments(WriteArguments):
-    """The members of a style, each optional."""
+class LineStyleMembers(ToolArguments):
+    """The members of a style that mean something for a line, each optional."""
 
     stroke_color: ColorText | None = Field(None, description=f"{COLOR_HELP} Outline, line or text.")
-    fill_color: ColorText | None = Field(None, description=f"{COLOR_HELP} Inside of rectangle, ellipse, polygon.")
     stroke_width: StrokeWidth | None = Field(None, description="Document units; 0 takes the outline off a shape.")
     opacity: Opacity | None = Field(None, description="Of the whole object: 0 invisible to 1 opaque.")
-    fill_enabled: bool | None = Field(None, description="Whether the inside is painted.")
 
     def style_changes(self) -> StyleChanges:
         """As the engine's commands take them."""
-        return StyleChanges(
-            stroke_color=self.stroke_color,
-            fill_color=self.fill_color,
-            stroke_width=self.stroke_width,
-            opacity=self.opacity,
-            fill_enabled=self.fill_enabled,
-        )
+        return StyleChanges(stroke_color=self.stroke_color, stroke_width=self.stroke_width, opacity=self.opacity)
 
 
-class StyleChangeArguments(StyleArguments):
+class StyleMembers(LineStyleMembers):
+    """The members of a style, each optional."""
+
+    fill_color: ColorText | None = Field(None, description=f"{COLOR_HELP} Inside of rectangle, ellipse, polygon.")
+    fill_enabled: bool | None = Field(None, description="Whether the inside is painted.")
+
+    def style_changes(self) -> StyleChanges:
+        """See `LineStyleMembers`."""
+        filling = StyleChanges(fill_color=self.fill_color, fill_enabled=self.fill_enabled)
+        return filling.over(super().style_changes())
+
+
+class StyleChangeMembers(StyleMembers):
     """A style to change, with the older word for the stroke's width."""
 
     thickness: StrokeWidth | None = Field(None, description="The same as stroke_width.")
 
     def style_changes(self) -> StyleChanges:
-        """See `StyleArguments`. Raises `InvalidArgumentError` where the two words contradict each other."""
+        """See `LineStyleMembers`. Raises `InvalidArgumentError` where the two words contradict each other."""
         if self.thickness is None:
             return super().style_changes()
         if self.stroke_width is not None and self.stroke_width != self.thickness:

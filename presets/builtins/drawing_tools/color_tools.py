@@ -16,8 +16,8 @@ from presets.builtins.drawing_tools.arguments import (
     COORDINATES,
     ColorText,
     Coordinate,
-    StyleArguments,
-    StyleChangeArguments,
+    StyleChangeMembers,
+    StyleMembers,
 )
 from presets.builtins.drawing_tools.results import StyleResult
 from presets.schema import ToolResult, WriteArguments
@@ -26,11 +26,11 @@ from protocol.tool import ToolCall
 _CHANGES_HELP = "The same members in one object; what is given beside it wins."
 
 
-class SetDefaultsArguments(StyleArguments):
+class SetDefaultsArguments(StyleMembers, WriteArguments):
     """What is to change."""
 
     color: ColorText | None = Field(None, description="Sets stroke_color and fill_color at once.")
-    changes: StyleChangeArguments | None = Field(None, description=_CHANGES_HELP)
+    changes: StyleChangeMembers | None = Field(None, description=_CHANGES_HELP)
 
     def style_changes(self) -> StyleChanges:
         """The nearest word wins: a member of its own, then `color`, then `changes`."""
@@ -47,10 +47,10 @@ class SetDefaultsResult(ToolResult):
     revision: int
 
 
-class UpdateSelectionStyleArguments(StyleChangeArguments):
+class UpdateSelectionStyleArguments(StyleChangeMembers, WriteArguments):
     """What is to change, at least one member."""
 
-    changes: StyleChangeArguments | None = Field(None, description=_CHANGES_HELP)
+    changes: StyleChangeMembers | None = Field(None, description=_CHANGES_HELP)
 
     def style_changes(self) -> StyleChanges:
         """What is given beside `changes` wins over what is in it."""

@@ -31,7 +31,7 @@ class InspectArguments(ToolArguments):
 
     include_objects: bool = Field(True, description="False: the summary only.")
     include_points: bool = Field(False, description="Also the points of strokes and polygons.")
-    max_points: Annotated[float, Field(ge=0, le=MAX_SHOWN_POINTS)] = Field(32, description="Points shown per object.")
+    max_points: Annotated[int, Field(ge=0, le=MAX_SHOWN_POINTS)] = Field(32, description="Points shown per object.")
     points_offset: Annotated[int, Field(ge=0)] = Field(0, description="Points to skip, to read on in long strokes.")
     ids: Annotated[list[str], Field(max_length=MAX_LIMIT)] | None = Field(None, description="Only these objects.")
     layer: LayerArgument | None = Field(
@@ -208,7 +208,7 @@ def _shape_of(item: BoxObject | PathObject, arguments: InspectArguments) -> dict
         return {"start": PointResult.of(item.points[0]), "finish": PointResult.of(item.points[1])}
     path: dict[str, object] = {"point_count": len(item.points)}
     if arguments.include_points:
-        end = arguments.points_offset + int(arguments.max_points)
+        end = arguments.points_offset + arguments.max_points
         path["points"] = [PointResult.of(point) for point in item.points[arguments.points_offset : end]]
         path["points_truncated"] = end < len(item.points)
     return path

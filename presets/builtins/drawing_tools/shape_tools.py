@@ -28,7 +28,13 @@ from engine.drawing.words import MAX_TEXT_LENGTH
 from engine.errors import InvalidArgumentError
 from presets.adapters import ToolAdapter, typed_adapter
 from presets.app import App, Done
-from presets.builtins.drawing_tools.arguments import COORDINATES, Coordinate, PointArgument, StyleArguments
+from presets.builtins.drawing_tools.arguments import (
+    COORDINATES,
+    Coordinate,
+    LineStyleMembers,
+    PointArgument,
+    StyleMembers,
+)
 from presets.builtins.drawing_tools.results import BoundsResult, PointResult, StyleResult
 from presets.schema import ToolResult, WriteArguments
 from protocol.tool import ToolCall
@@ -50,7 +56,7 @@ class SetToolResult(ToolResult):
     revision: int
 
 
-class InsertShapeArguments(StyleArguments):
+class InsertShapeArguments(StyleMembers, WriteArguments):
     """Which shape, where and how."""
 
     shape: ShapeName = Field(description="circle means ellipse: give it the same width and height.")
@@ -127,7 +133,7 @@ def _is_are(names: list[str]) -> str:
     return "is" if len(names) == 1 else "are"
 
 
-class InsertLineArguments(StyleArguments):
+class InsertLineArguments(LineStyleMembers, WriteArguments):
     """From where to where."""
 
     x1: Coordinate
@@ -136,7 +142,7 @@ class InsertLineArguments(StyleArguments):
     y2: Coordinate
 
 
-class InsertStrokeArguments(StyleArguments):
+class InsertStrokeArguments(LineStyleMembers, WriteArguments):
     """Through which points, with which tool."""
 
     points: Annotated[list[PointArgument], Field(min_length=2, max_length=MAX_POINTS)] = Field(
