@@ -25,11 +25,16 @@ DRAIN_SECONDS = 0.5
 GROUP_POLL_SECONDS = 0.02
 """How often it is looked whether the group is empty, while it is being ended."""
 
+_PROCESSES = Path("/proc")
+_ENDED_STATES = frozenset("ZX")
+"""Zombie and dead, as /proc/PID/stat has it."""
+
 
 async def run_shell(command: ShellCommand, workspace: Path, environment: Mapping[str, str]) -> ShellResult:
     """Run `bash -c` in a folder below the workspace and collect what it prints, cut in the middle where it is long.
 
-    At the time limit, and when cancelled, the whole process group is ended: SIGTERM, then SIGKILL. Raises
+    At the time limit, when cancelled, and when the command itself is done, the whole process group is ended: SIGTERM,
+    then SIGKILL. The result says whether that has met processes which the finished command had left running. Raises
     `EngineError` when bash or the folder is missing.
     """
     folder = workspace / command.working_directory
@@ -52,7 +57,7 @@ async def run_shell(command: ShellCommand, workspace: Path, environment: Mapping
     assert process.stdout is not None  # noqa: S101 - PIPE was asked for
     assert process.stderr is not None  # noqa: S101 - PIPE was asked for
     stdout, stderr = BoundedOutput(STDOUT_LIMIT_BYTES), BoundedOutput(STDERR_LIMIT_BYTES)
-    timed_out = False
+    timed_out = background_ended = False
     try:
         async with trio.open_nursery() as readers:
             readers.start_soon(_collect, process.stdout, stdout)
@@ -63,6 +68,7 @@ async def run_shell(command: ShellCommand, workspace: Path, environment: Mapping
             if timed_out:
                 await _end_group(process)
             readers.cancel_scope.deadline = trio.current_time() + DRAIN_SECONDS
+        background_ended = not timed_out and await _is_running(process.pid)
     finally:
         with trio.CancelScope(shield=True):
             await _end_group(process)
@@ -77,6 +83,7 @@ async def run_shell(command: ShellCommand, workspace: Path, environment: Mapping
         stderr=complained.text,
         timed_out=timed_out,
         signal=-code if code is not None and killed else None,
+        background_ended=background_ended,
         stdout_omitted_bytes=printed.omitted_bytes,
         stderr_omitted_bytes=complained.omitted_bytes,
     )
@@ -98,6 +105,28 @@ async def _end_group(process: trio.Process) -> None:
             await trio.sleep(GROUP_POLL_SECONDS)
     _signal_group(process.pid, signal.SIGKILL)
     await process.wait()
+
+
+async def _is_running(group: int) -> bool:
+    """Whether a group whose leader has ended still runs. What is just about to end, having closed its output, is not."""
+    if not _signal_group(group, 0):
+        return False
+    await trio.sleep(GROUP_POLL_SECONDS)
+    return _signal_group(group, 0) and await trio.to_thread.run_sync(_has_running_process, group)
+
+
+def _has_running_process(group: int) -> bool:
+    """Whether some process of the group is no zombie: those stay where the first process of a container reaps none."""
+    if not _PROCESSES.is_dir():
+        return True
+    for entry in _PROCESSES.glob("[0-9]*/stat"):
+        try:
+            state, _, of_group = entry.read_text().rpartition(")")[2].split()[:3]
+        except (OSError, ValueError):
+            continue  # it has ended meanwhile
+        if int(of_group) == group and state not in _ENDED_STATES:
+            return True
+    return False
 
 
 def _signal_group(group: int, number: int) -> bool:

@@ -216,13 +216,24 @@ class WorkspaceFiles:
         """
         parts = self._file_parts(path)
         data = _encoded(content, parts)
-        made = created_folders(self.root, parts[:-1]) if create_folders else ()
+        if create_folders:
+            made = created_folders(self.root, parts[:-1])
+        else:
+            made = ()
+            self._require_folders(parts[:-1])
         try:
             with opened_folder(self.root, parts[:-1]) as folder:
                 return _written(folder, parts, data)
         except BaseException:
             remove_folders(self.root, made)
             raise
+
+    def _require_folders(self, parts: tuple[str, ...]) -> None:
+        try:
+            with opened_folder(self.root, parts):
+                pass
+        except NotFoundError as error:
+            raise NotFoundError(f"{error} Set create_folders to true to have missing folders made.") from error
 
     def _is_file(self, parts: tuple[str, ...]) -> bool:
         if not parts:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -206,7 +206,7 @@ class _Worker:
         return bytes(data)
 
 
-def _request(options: dict[str, object], svg: str) -> tuple[bytes, ...]:
+def _request(options: Mapping[str, object], svg: str) -> tuple[bytes, ...]:
     described, document = json.dumps(options).encode(), svg.encode()
     return REQUEST_HEAD.pack(len(described), len(document)), described, document
 

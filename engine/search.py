@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.errors import ConflictError, InvalidArgumentError
@@ -49,6 +49,9 @@ _KNOWN_ESCAPES = "bBsSwW"
 
 _LONGEST_COMPLAINT_BYTES = 300
 
+_LONG_LINE_BYTES = 64 * 1024
+"""Of a line cut by the limit on output: enough for its path, its number and all that is shown of its text."""
+
 _TROUBLE = 2
 """The exit code of grep after an error of any kind."""
 
@@ -71,12 +74,14 @@ class SearchMatch:
 class SearchResult:
     """The first matches in order of path and line, and how many there are in all.
 
-    Where `total_is_exact` is False there are even more: the search was ended when it had found that many.
+    Where `total_is_exact` is False there may be even more: the search was ended when it had found that many. Where it
+    ended within a line that is too long to be read whole, `ended_in` is that match; it is counted too.
     """
 
     matches: tuple[SearchMatch, ...]
     total: int
     total_is_exact: bool
+    ended_in: SearchMatch | None = None
 
 
 def search_folder(folder: int, prefix: str, pattern: str, *, include: str | None, limit: int) -> SearchResult:
@@ -92,21 +97,25 @@ def search_folder(folder: int, prefix: str, pattern: str, *, include: str | None
         arguments.append(f"--include={include}")
     # The descriptor, not the path: another process may have put something else in its place. The child inherits it.
     raw = _grep(pattern, [*arguments, "--", "."], stdin=None, working_directory=f"/proc/self/fd/{folder}")
-    found = ((prefix + path.removeprefix("./"), line, text) for path, line, text in _read(raw.output))
-    return _result(found, whole=raw.whole, limit=limit)
+    found = [(prefix + path.removeprefix("./"), line, text) for path, line, text in _read(raw.output)]
+    return _result(found, raw, limit=limit)
 
 
 def search_file(file: int, path: str, pattern: str, *, limit: int) -> SearchResult:
     """Search the file of that descriptor, which is called `path` in the result. Raises as `search_folder` does."""
     raw = _grep(pattern, ["--", "-"], stdin=file, working_directory="/")
-    found = ((path, line, text) for _, line, text in _read(raw.output))
-    return _result(found, whole=raw.whole, limit=limit)
+    found = [(path, line, text) for _, line, text in _read(raw.output)]
+    return _result(found, raw, limit=limit)
 
 
 @dataclass(frozen=True, slots=True)
 class _Raw:
     output: bytes
     whole: bool
+
+    def last_line_is_long(self) -> bool:
+        """Whether it was ended within a line of which more is here than is ever shown."""
+        return not self.whole and len(self.output) - (self.output.rfind(b"\n") + 1) >= _LONG_LINE_BYTES
 
 
 def _grep(pattern: str, arguments: Sequence[str], *, stdin: int | None, working_directory: str) -> _Raw:
@@ -169,19 +178,25 @@ def _too_slow() -> ConflictError:
 
 
 def _read(output: bytes) -> Iterator[tuple[str, int, str]]:
-    """Path, line number and text of each match. A last match that was cut by the limit on output is left out."""
+    """Path, line number and text of each match. A last one that was cut by the limit on output is left out if short."""
     at = 0
     while (end_of_path := output.find(b"\0", at)) >= 0:
         end_of_line = output.find(b"\n", end_of_path)
         if end_of_line < 0:
-            return
+            if len(output) - at < _LONG_LINE_BYTES:
+                return
+            end_of_line = len(output)
         number, _, text = output[end_of_path + 1 : end_of_line].partition(b":")
         path = output[at:end_of_path].decode("utf-8", "replace")
         yield path, int(number), text.decode("utf-8", "replace")
         at = end_of_line + 1
 
 
-def _result(found: Iterable[tuple[str, int, str]], *, whole: bool, limit: int) -> SearchResult:
+def _result(found: Sequence[tuple[str, int, str]], raw: _Raw, *, limit: int) -> SearchResult:
+    ended_in = None
+    if found and raw.last_line_is_long():
+        path, line, text = found[-1]
+        ended_in = SearchMatch(path=path, line=line, text=text[:MAX_MATCH_CHARACTERS])
     ordered = sorted(found)
     matches: list[SearchMatch] = []
     room = MAX_RESULT_BYTES
@@ -191,4 +206,4 @@ def _result(found: Iterable[tuple[str, int, str]], *, whole: bool, limit: int) -
         if room < 0:
             break
         matches.append(match)
-    return SearchResult(matches=tuple(matches), total=len(ordered), total_is_exact=whole)
+    return SearchResult(matches=tuple(matches), total=len(ordered), total_is_exact=raw.whole, ended_in=ended_in)

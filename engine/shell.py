@@ -55,7 +55,8 @@ class ShellResult:
     """What came of a command.
 
     `exit_code` is None when the command was killed, by its time limit (`timed_out`) or by a signal (`signal`, its
-    number). `stdout` and `stderr` are as `CutOutput.text`; the omitted bytes say what is missing in their middle.
+    number). `background_ended` says that processes which it had left running were ended when it was done itself.
+    `stdout` and `stderr` are as `CutOutput.text`; the omitted bytes say what is missing in their middle.
     """
 
     exit_code: int | None
@@ -63,6 +64,7 @@ class ShellResult:
     stderr: str
     timed_out: bool = False
     signal: int | None = None
+    background_ended: bool = False
     stdout_omitted_bytes: int = 0
     stderr_omitted_bytes: int = 0
 

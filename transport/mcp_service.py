@@ -192,7 +192,10 @@ class McpService:
         owners = owners_of(self.space.catalog.tools.value)
         explanation = await self.space.context.ask(ExplainTool(decision.name, owners))
         if explanation.state is ToolState.UNKNOWN:
-            return self.handler.unknown_tool_reply(decision)
+            if not explanation.suggestions:
+                return self.handler.unknown_tool_reply(decision)
+            # Close names may be those of hidden tools, which only the explanation knows.
+            return error_reply(decision.request_id, ErrorCode.INVALID_PARAMS, f"Unknown tool: {explanation.reason}")
         return self.handler.hidden_tool_reply(decision, explanation.reason)
 
     async def _run_batch(self, decision: RunBatch, active: ActiveSession | None) -> Reply:

@@ -56,6 +56,9 @@ StrokeTool = Literal["pen", "brush", "marker"]
 STROKE_TOOLS: tuple[StrokeTool, ...] = ("pen", "brush", "marker")
 """The tools that draw freehand strokes."""
 
+_LEAST_CORNERS = 3
+"""Different corners of a polygon; fewer make a line."""
+
 
 @dataclass(frozen=True, slots=True)
 class Placement:
@@ -223,10 +226,13 @@ class InsertPolygon(InsertCommand):
         corners = checked_points(self.points, "points")
         if len(corners) > 1 and corners[0] == corners[-1]:
             corners = corners[:-1]  # the figure is closed anyway
-        if len(set(corners)) < 3 or len(corners) > MAX_POINTS:
+        if len(corners) > MAX_POINTS:
+            raise InvalidArgumentError(f"A polygon has at most {MAX_POINTS} corners; points gives {len(corners)}.")
+        different = len(set(corners))
+        if different < _LEAST_CORNERS:
             raise InvalidArgumentError(
-                f"A polygon needs 3 to {MAX_POINTS} corners, at least 3 of them different; got {len(corners)} with "
-                f"{len(set(corners))} different."
+                f"A polygon needs at least {_LEAST_CORNERS} different corners; the {len(self.points)} points given lie "
+                f"at {different} different place{'' if different == 1 else 's'}."
             )
         motion = Motion(
             origin=bounds_of_points(corners).center,

@@ -65,7 +65,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def works_on(process_id: int) -> bool:
-    """Whether the process has used a tenth of a second of processor time, so that it does paint."""
+    """Whether the process has used a tenth of a second of processor time by now, so that it does paint."""
     fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12]) >= os.sysconf("SC_CLK_TCK") // 10
 
@@ -108,7 +108,7 @@ def test_one_process_paints_one_picture_after_another(rasteriser: Rasteriser) ->
 def test_what_is_no_svg_is_refused_and_the_process_stays(rasteriser: Rasteriser) -> None:
     rasteriser.render(SMALL, FONTS)
     first = rasteriser.process_ids()
-    with pytest.raises(ValueError, match=r"(?i)svg"):
+    with pytest.raises(ValueError, match="unknown token"):
         rasteriser.render("no drawing", FONTS)
     assert rasteriser.process_ids() == first
 
@@ -132,7 +132,7 @@ def test_other_threads_go_on_while_a_heavy_picture_is_painted(
 def test_a_picture_over_the_limit_is_ended_and_the_next_one_is_painted() -> None:
     rasteriser = Rasteriser(limit_seconds=0.5)
     try:
-        with pytest.raises(ConflictError, match="longer than 0.5 seconds.*smaller width and height"):
+        with pytest.raises(ConflictError, match=r"longer than 0\.5 seconds.*smaller width and height"):
             rasteriser.render(HEAVY, FONTS)
         assert rasteriser.process_ids() == ()
         assert rasteriser.render(SMALL, FONTS)

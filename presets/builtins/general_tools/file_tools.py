@@ -185,7 +185,13 @@ def _search_note(found: SearchResult) -> str | None:
     if shown == found.total and found.total_is_exact:
         return None if shown else "No line matches."
     more = "" if found.total_is_exact else " or more"
-    return f"{shown} of {found.total}{more} matches. Narrow the search with path, include or pattern."
+    ended = found.ended_in
+    where = (
+        ""
+        if ended is None
+        else f" The search ended at line {ended.line} of {ended.path!r}, which is too long to be shown whole."
+    )
+    return f"{shown} of {found.total}{more} matches.{where} Narrow the search with path, include or pattern."
 
 
 async def write_file(app: App, arguments: WriteFileArguments, call: ToolCall) -> WriteFileResult:

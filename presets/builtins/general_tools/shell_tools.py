@@ -28,6 +28,12 @@ STDERR_PRINTED_BYTES = 10_000
 """See `STDOUT_PRINTED_BYTES`."""
 
 
+_BACKGROUND_NOTE = (
+    "The command left processes running in the background; they were ended with it. What needs such a process must run "
+    "in the same command."
+)
+
+
 class RunBashArguments(ToolArguments):
     """What to run, where, and how long at most."""
 
@@ -53,6 +59,10 @@ class RunBashResult(ToolResult):
     timed_out: bool = Field(description="Whether it was ended because its time was over.")
     signal: int | None = Field(None, description="Number of the signal that ended it, where one did.")
     truncated: bool = Field(description="Whether the middle of stdout or stderr is left out.")
+    background_ended: bool = Field(
+        False, description="Whether processes that it had left running were ended when it was done."
+    )
+    note: str | None = Field(None, description="What that means; left out when there is nothing to say.")
 
 
 async def run_bash(app: App, arguments: RunBashArguments, call: ToolCall) -> RunBashResult:
@@ -74,6 +84,8 @@ async def run_bash(app: App, arguments: RunBashArguments, call: ToolCall) -> Run
         timed_out=done.timed_out,
         signal=done.signal,
         truncated=done.truncated or stdout != done.stdout or stderr != done.stderr,
+        background_ended=done.background_ended,
+        note=_BACKGROUND_NOTE if done.background_ended else None,
     )
 
 
@@ -96,7 +108,8 @@ def adapters() -> tuple[ToolAdapter, ...]:
             title="Run bash",
             description=(
                 "Run a shell command in the workspace folder and get its exit code and output. The command can do "
-                "whatever the engine's user can do, on this machine and beyond."
+                "whatever the engine's user can do, on this machine and beyond. Background processes (&, nohup) are "
+                "ended when the command ends."
             ),
             arguments=RunBashArguments,
             result=RunBashResult,
