@@ -15,6 +15,7 @@ import trio
 
 from actors.context import ContextActor, FollowEngine, PatchContext
 from actors.process import run_shell
+from actors.process_groups import ProcessGroups
 from actors.world import Execute, Redo, TakenPicture, TakePicture, Undo, WorldActor, WorldDone
 from engine.engine import EngineCommand
 from engine.errors import ConflictError
@@ -46,6 +47,8 @@ class RunningApp:
     def __init__(self, workspace: Path) -> None:
         self._workspace = workspace
         self._files = WorkspaceFiles(workspace)
+        self.process_groups = ProcessGroups()
+        """What shell commands run in now."""
         self._actors: _Actors | None = None
 
     def connect(self, actors: _Actors) -> None:
@@ -125,7 +128,7 @@ class RunningApp:
     async def run_shell(self, command: ShellCommand) -> ShellResult:
         """See `App`."""
         environment = {name: value for name, value in os.environ.items() if name not in SECRET_VARIABLES}
-        return await run_shell(command, self._workspace, environment)
+        return await run_shell(command, self._workspace, environment, self.process_groups)
 
     async def in_thread(self, function: Callable[[], ResultT]) -> ResultT:
         """See `App`. A caller that is cancelled does not wait for the thread; what it gives is thrown away."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import trio
 
+from actors.process_groups import ProcessGroups
 from engine.errors import EngineError, NotFoundError
 from engine.shell import STDERR_LIMIT_BYTES, STDOUT_LIMIT_BYTES, BoundedOutput, ShellCommand, ShellResult
 
@@ -30,12 +31,14 @@ _ENDED_STATES = frozenset("ZX")
 """Zombie and dead, as /proc/PID/stat has it."""
 
 
-async def run_shell(command: ShellCommand, workspace: Path, environment: Mapping[str, str]) -> ShellResult:
+async def run_shell(
+    command: ShellCommand, workspace: Path, environment: Mapping[str, str], groups: ProcessGroups
+) -> ShellResult:
     """Run `bash -c` in a folder below the workspace and collect what it prints, cut in the middle where it is long.
 
     At the time limit, when cancelled, and when the command itself is done, the whole process group is ended: SIGTERM,
-    then SIGKILL. The result says whether that has met processes which the finished command had left running. Raises
-    `EngineError` when bash or the folder is missing.
+    then SIGKILL. The result says whether that has met processes which the finished command had left running. Meanwhile
+    the group is among `groups`. Raises `EngineError` when bash or the folder is missing.
     """
     folder = workspace / command.working_directory
     if not folder.is_dir():
@@ -54,6 +57,11 @@ async def run_shell(command: ShellCommand, workspace: Path, environment: Mapping
         raise EngineError("bash is not installed on this machine, so no shell command can run") from None
     except OSError as error:
         raise EngineError(f"the shell command could not be started: {error}") from error
+    with groups.holding(process.pid):
+        return await _collect_result(process, command.timeout_seconds)
+
+
+async def _collect_result(process: trio.Process, timeout_seconds: float) -> ShellResult:
     assert process.stdout is not None  # noqa: S101 - PIPE was asked for
     assert process.stderr is not None  # noqa: S101 - PIPE was asked for
     stdout, stderr = BoundedOutput(STDOUT_LIMIT_BYTES), BoundedOutput(STDERR_LIMIT_BYTES)
@@ -62,13 +70,13 @@ async def run_shell(command: ShellCommand, workspace: Path, environment: Mapping
         async with trio.open_nursery() as readers:
             readers.start_soon(_collect, process.stdout, stdout)
             readers.start_soon(_collect, process.stderr, stderr)
-            with trio.move_on_after(command.timeout_seconds) as limit:
+            with trio.move_on_after(timeout_seconds) as limit:
                 await process.wait()
             timed_out = limit.cancelled_caught
             if timed_out:
                 await _end_group(process)
             readers.cancel_scope.deadline = trio.current_time() + DRAIN_SECONDS
-        background_ended = not timed_out and await _is_running(process.pid)
+        background_ended = not timed_out and await _runs_on(process.pid)
     finally:
         with trio.CancelScope(shield=True):
             await _end_group(process)
@@ -101,17 +109,21 @@ async def _end_group(process: trio.Process) -> None:
         return
     with trio.move_on_after(KILL_GRACE_SECONDS):
         await process.wait()
-        while _signal_group(process.pid, 0):  # noqa: ASYNC110 - the kernel has no event for "the group is empty"
+        while await _runs(process.pid):  # noqa: ASYNC110 - the kernel has no event for "the group is empty"
             await trio.sleep(GROUP_POLL_SECONDS)
     _signal_group(process.pid, signal.SIGKILL)
     await process.wait()
 
 
-async def _is_running(group: int) -> bool:
-    """Whether a group whose leader has ended still runs. What is just about to end, having closed its output, is not."""
-    if not _signal_group(group, 0):
+async def _runs_on(group: int) -> bool:
+    """Whether a group whose leader has ended runs on. What is just about to end, having closed its output, does not."""
+    if not await _runs(group):
         return False
     await trio.sleep(GROUP_POLL_SECONDS)
+    return await _runs(group)
+
+
+async def _runs(group: int) -> bool:
     return _signal_group(group, 0) and await trio.to_thread.run_sync(_has_running_process, group)
 
 

@@ -6,11 +6,14 @@ Everything lies as close together in a small world as in a large one, so a box o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
+from engine.codec import Codec
+from engine.domains import world_codec
 from engine.drawing.document import FIRST_LAYER
 from engine.drawing.geometry import Point
 from engine.drawing.records import DrawingFocus, Rectangle
@@ -20,7 +23,7 @@ from engine.records import Change, Counter, Record
 from engine.scene.records import Body, Terrain
 from engine.scene.vector import Vector
 from engine.store import Store
-from engine.stored import Commit, WorldCommit
+from engine.stored import Commit, WorldCreation, WorldRows
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 """The time that the stores are opened at; nothing here depends on it."""
@@ -54,13 +57,36 @@ class WorldSize:
         return f"{self.objects:,} objects, {self.nodes:,} nodes, {self.bodies:,} bodies"
 
 
-def store_world(folder: Path, size: WorldSize) -> None:
-    """Make a data folder whose one world holds that much. There is an edge from each node to the next."""
+def store_world(folder: Path, size: WorldSize, *, with_history: bool = False) -> None:
+    """Make a data folder whose active world holds that much; there is an edge from each node to the next.
+
+    With a history, each thing came by a step of its own, as if single commands had made them all.
+    """
+    codec = world_codec()
     records = (*_drawing(size.objects), *_graph(size.nodes), *scene(size.bodies))
-    changes = tuple(Change(record.collection, record.id, None, record) for record in records)
+    steps = tuple(_steps(records, codec)) if with_history else ()
+    rows = WorldRows(
+        records=tuple((record.collection, record.id, codec.encode(record)) for record in records), steps=steps
+    )
+    world = WorldCreation(id="world-2", name="large", created_at=NOW, revision=1, position=len(steps), rows=rows)
     with Store.open(folder, now=NOW) as store:
-        world_id = store.load().settings.active_world_id
-        store.write(Commit(world=WorldCommit(world_id=world_id, revision=1, position=0, changes=changes)))
+        settings = replace(store.load().settings, active_world_id=world.id)
+        store.write(Commit(settings=settings, next_world_number=3, created=(world,)))
+
+
+def _steps(records: Iterable[Record], codec: Codec) -> Iterator[tuple[int, str, str]]:
+    """A step for each record that undo would take away. An object of the drawing is selected as it comes."""
+    number, focus = 0, None
+    for record in records:
+        if isinstance(record, Counter):
+            continue
+        number += 1
+        changes = [Change(record.collection, record.id, None, record)]
+        if isinstance(record, Rectangle):
+            selected = DrawingFocus(active_layer_id=record.layer_id, selection=(record.id,))
+            changes.append(Change(selected.collection, selected.id, focus, selected))
+            focus = selected
+        yield number, "insert", codec.encode_changes(changes)
 
 
 def _drawing(count: int) -> Iterator[Record]:
@@ -93,7 +119,7 @@ def _graph(count: int) -> Iterator[Record]:
             position=Point((column - side // 2) * NODE_WIDTH, (row - side // 2) * NODE_HEIGHT),
             order=number + 1,
         )
-    for number, (source, target) in enumerate(zip(keys, keys[1:], strict=False)):
+    for number, (source, target) in enumerate(pairwise(keys)):
         yield GraphEdge(id=edge_id(source, target), source=source, target=target, label="next", order=number + 1)
 
 

@@ -229,6 +229,8 @@ class WorkspaceFiles:
             raise
 
     def _require_folders(self, parts: tuple[str, ...]) -> None:
+        if not parts:
+            return
         try:
             with opened_folder(self.root, parts):
                 pass

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self, TypeVar
 
+from engine.collector import collector_paused
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
@@ -90,9 +92,10 @@ class RecordTable:
         index = self._indexes.get(kind)
         if not isinstance(index, kind):
             index = kind()
-            for collection in kind.collections:
-                for record in self._collections.get(collection, {}).values():
-                    index.apply(None, record)
+            with collector_paused():
+                for collection in kind.collections:
+                    for record in self._collections.get(collection, {}).values():
+                        index.apply(None, record)
             self._indexes[kind] = index
         return index
 

@@ -173,8 +173,8 @@ async def _serve(options: ServeOptions, space: Space, listener: Listener) -> int
             _log.info("started", url=url, force_sse=options.force_sse, data=str(options.data))
             number = await anext(signals)
             _log.info("stopping", signal=signal.Signals(number).name, grace=options.grace_seconds)
-            nursery.start_soon(_end_at_once_on_the_second, signals)
-            with _last_resort(options.grace_seconds + LAST_RESORT_SECONDS):
+            nursery.start_soon(_end_at_once_on_the_second, signals, space)
+            with _last_resort(options.grace_seconds + LAST_RESORT_SECONDS, space):
                 clean = await _end(space, server, options.grace_seconds)
             nursery.cancel_scope.cancel()
     _log.info("stopped", clean=clean)
@@ -191,17 +191,22 @@ async def _end(space: Space, server: HttpServer, grace: float) -> bool:
     return drained and served
 
 
-async def _end_at_once_on_the_second(signals: AsyncIterator[int]) -> None:
+async def _end_at_once_on_the_second(signals: AsyncIterator[int], space: Space) -> None:
     number = await anext(signals)
     _log.warning("ended_at_once", signal=signal.Signals(number).name)
-    # Every acknowledged change is in the store already; nothing that is left to do is worth waiting for.
-    os._exit(128 + number)
+    _end_at_once(space, 128 + number)
+
+
+def _end_at_once(space: Space, code: int) -> None:
+    """End the process, and what runs for it. Every acknowledged change is in the store already."""
+    space.app.process_groups.kill()
+    os._exit(code)
 
 
 @contextmanager
-def _last_resort(seconds: float) -> Generator[None]:
+def _last_resort(seconds: float, space: Space) -> Generator[None]:
     """End the process from a thread when the event loop does not come back: a send may be shielded for ever."""
-    timer = threading.Timer(seconds, os._exit, (EXIT_CUT_OFF,))
+    timer = threading.Timer(seconds, _end_at_once, (space, EXIT_CUT_OFF))
     timer.daemon = True
     timer.start()
     try:

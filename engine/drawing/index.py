@@ -9,12 +9,19 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import ClassVar
 
+from engine.box_grid import BoxGrid
 from engine.drawing.extents import bounds_of, paint_reach
 from engine.drawing.geometry import Bounds, union_of
 from engine.drawing.records import DrawingObject, Layer
 from engine.records import Record
+
+CELL_SIDE = 64.0
+"""Of the finest cells that objects are sorted into, in document units; some shapes of a usual drawing fill one."""
+SORT_LIMIT = 4_000
+"""Ids that are put in order by sorting; with more, going through all objects in order is as fast."""
 
 
 class LayerContent:
@@ -22,6 +29,8 @@ class LayerContent:
 
     def __init__(self) -> None:
         self._keys: list[tuple[int, str]] = []
+        self._orders: dict[str, int] = {}
+        self._grid = BoxGrid(CELL_SIDE)
         self._bounds: dict[str, Bounds] = {}
         self._reach: dict[str, float] = {}
         self._kinds: Counter[str] = Counter()
@@ -43,11 +52,19 @@ class LayerContent:
         """The ids of the objects whose true bounds share at least a point with the box, from bottom to top."""
         left, bottom, right, top = box
         bounds = self._bounds
-        return [
-            object_id
-            for _, object_id in self._keys
-            if (b := bounds[object_id])[0] <= right and b[2] >= left and b[1] <= top and b[3] >= bottom
-        ]
+        return self.in_order(
+            {
+                object_id
+                for object_id in self._grid.near(box)
+                if (b := bounds[object_id])[0] <= right and b[2] >= left and b[1] <= top and b[3] >= bottom
+            }
+        )
+
+    def in_order(self, ids: AbstractSet[str]) -> list[str]:
+        """Those of the ids that are of this layer, from bottom to top."""
+        if len(ids) > SORT_LIMIT:
+            return [object_id for _, object_id in self._keys if object_id in ids]
+        return sorted(ids & self._orders.keys(), key=self._orders.__getitem__)
 
     def painted_in(self, box: Bounds) -> list[str]:
         """The ids of the objects whose paint may reach into the box, from bottom to top."""
@@ -92,6 +109,7 @@ class LayerContent:
             insort(self._keys, key)
         else:
             self._keys.append(key)
+        self._orders[item.id] = item.order
         self._kinds[item.kind] += 1
         self._reach[item.id] = paint_reach(item)
         self._set_bounds(item.id, bounds_of(item))
@@ -103,6 +121,7 @@ class LayerContent:
             self._keys.pop()
         else:
             del self._keys[bisect_left(self._keys, key)]
+        del self._orders[item.id]
         self._kinds[item.kind] -= 1
         if not self._kinds[item.kind]:
             del self._kinds[item.kind]
@@ -119,11 +138,13 @@ class LayerContent:
 
     def _set_bounds(self, object_id: str, bounds: Bounds) -> None:
         self._bounds[object_id] = bounds
+        self._grid.add(object_id, bounds)
         if self._around_is_known:
             self._around = bounds if self._around is None else self._around.union(bounds)
 
     def _drop_bounds(self, object_id: str) -> None:
         gone, around = self._bounds.pop(object_id), self._around
+        self._grid.discard(object_id, gone)
         if not self._bounds:
             self._around, self._around_is_known = None, True
         elif self._around_is_known and around is not None:
@@ -166,4 +187,7 @@ class DrawingIndex:
             if not len(content):
                 del self._contents[old.layer_id]
         if new is not None:
-            self._contents.setdefault(new.layer_id, LayerContent()).add(new)
+            content = self._contents.get(new.layer_id)
+            if content is None:
+                content = self._contents[new.layer_id] = LayerContent()
+            content.add(new)

@@ -111,7 +111,7 @@ class Select(Command[Selected]):
             found |= old
         elif self.mode == "remove":
             found = old - found
-        selection = tuple(object_id for object_id in content.ids() if object_id in found)
+        selection = tuple(content.in_order(found))
         set_focus(world, layer.id, selection)
         return Selected(layer.id, selection, len(matched))
 

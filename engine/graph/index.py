@@ -128,8 +128,8 @@ class GraphIndex:
             _drop(self._incoming, before.target, before.order, before.id)
         if isinstance(after, GraphEdge):
             self._edges.add(after.order, after.id)
-            self._outgoing.setdefault(after.source, OrderedIds()).add(after.order, after.id)
-            self._incoming.setdefault(after.target, OrderedIds()).add(after.order, after.id)
+            _keep(self._outgoing, after.source, after.order, after.id)
+            _keep(self._incoming, after.target, after.order, after.id)
 
     def _follow_name(self, before: Record | None, after: Record | None) -> None:
         if isinstance(before, GraphNode | KeptNode) and is_identity(before.id):
@@ -156,9 +156,9 @@ class GraphIndex:
     def _enlist(self, node: GraphNode) -> None:
         self._nodes.add(node.order, node.id)
         self._orders[node.id] = node.order
-        self._kinds.setdefault(node.kind, OrderedIds()).add(node.order, node.id)
+        _keep(self._kinds, node.kind, node.order, node.id)
         if node.identity is not None:
-            self._sharing.setdefault(node.identity, OrderedIds()).add(node.order, node.id)
+            _keep(self._sharing, node.identity, node.order, node.id)
 
     def _delist(self, node: GraphNode) -> None:
         self._nodes.discard(node.order, node.id)
@@ -225,6 +225,14 @@ class GraphIndex:
 
 def _bucket_of(position: Point) -> _Bucket:
     return math.floor(position.x / BUCKET_SIDE), math.floor(position.y / BUCKET_SIDE)
+
+
+def _keep(lists: dict[str, OrderedIds], name: str, order: int, member: str) -> None:
+    # Not setdefault: it would make a list for each member, to throw it away.
+    members = lists.get(name)
+    if members is None:
+        members = lists[name] = OrderedIds()
+    members.add(order, member)
 
 
 def _drop(lists: dict[str, OrderedIds], name: str, order: int, member: str) -> None:

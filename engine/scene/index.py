@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from engine.box_grid import BoxGrid, Sides
 from engine.records import Record
 from engine.scene.height_field import HeightField, terrain_bounds
 from engine.scene.records import Body, Light, Terrain
@@ -17,6 +18,9 @@ from engine.scene.shape import bounds_of
 from engine.scene.vector import Box
 
 SortKey = tuple[int, str]
+
+CELL_SIDE = 4.0
+"""Of the finest cells that bodies are sorted into by x and z, in metres: some boxes that stand close together."""
 
 
 def order_of(record_id: str) -> SortKey:
@@ -32,6 +36,7 @@ class SceneIndex:
     def __init__(self) -> None:
         self._ids: dict[type[Record], list[SortKey]] = {Body: [], Terrain: [], Light: []}
         self._boxes: dict[str, Box] = {}
+        self._bodies = BoxGrid(CELL_SIDE)
         self._kinds: Counter[str] = Counter()
         self._fields: dict[str, HeightField] = {}
 
@@ -61,16 +66,18 @@ class SceneIndex:
         """The ids of the bodies or terrains whose box shares at least a point with that one, in order of creation."""
         (lx, ly, lz), (hx, hy, hz) = box
         boxes = self._boxes
-        return [
+        near = self._bodies.near(_footprint(box)) if kind is Body else self.ids(kind)
+        found = (
             record_id
-            for _, record_id in self._ids[kind]
+            for record_id in near
             if (b := boxes[record_id])[0][0] <= hx
             and b[1][0] >= lx
             and b[0][1] <= hy
             and b[1][1] >= ly
             and b[0][2] <= hz
             and b[1][2] >= lz
-        ]
+        )
+        return sorted(found, key=order_of)
 
     def field(self, terrain: Terrain) -> HeightField:
         """The surface of a terrain of this scene, unpacked once."""
@@ -95,11 +102,13 @@ class SceneIndex:
             self._kinds[before.shape] -= 1
             if not self._kinds[before.shape]:
                 del self._kinds[before.shape]
+            self._bodies.discard(before.id, _footprint(self._boxes[before.id]))
         if isinstance(before, Terrain):
             self._fields.pop(before.id, None)
         if isinstance(after, Body):
             self._kinds[after.shape] += 1
-            self._boxes[after.id] = bounds_of(after)
+            box = self._boxes[after.id] = bounds_of(after)
+            self._bodies.add(after.id, _footprint(box))
         elif isinstance(after, Terrain):
             self._boxes[after.id] = terrain_bounds(after)
         elif before is not None and after is None:
@@ -107,6 +116,11 @@ class SceneIndex:
 
     def _keys(self, record: Record) -> list[SortKey]:
         return self._ids[type(record)]
+
+
+def _footprint(box: Box) -> Sides:
+    (left, _, back), (right, _, front) = box
+    return left, back, right, front
 
 
 def in_order(ids: Sequence[str]) -> list[str]:

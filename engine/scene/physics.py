@@ -22,7 +22,7 @@ from engine.scene.mujoco_frame import (
     turn_from_mujoco,
     turn_to_mujoco,
 )
-from engine.scene.mujoco_library import geom_type, mujoco
+from engine.scene.mujoco_library import geom_type, mujoco, warnings_heard
 from engine.scene.mujoco_terrain import add_terrain_geom
 from engine.scene.records import Body, Terrain
 from engine.scene.shape import Floats
@@ -98,9 +98,10 @@ class Simulation:
 
     def advance(self, steps: int) -> None:
         """Make that many steps. Raises `ConflictError` when the motion becomes unstable or memory does not suffice."""
-        mujoco().mj_step(self._model, self._data, nstep=steps)
+        with warnings_heard() as heard:
+            mujoco().mj_step(self._model, self._data, nstep=steps)
         self.steps += steps
-        self._demand_sound()
+        self._demand_sound(heard)
 
     @property
     def at_rest(self) -> bool:
@@ -134,13 +135,14 @@ class Simulation:
         rates = self._velocities()
         return np.linalg.norm(rates[:, :3], axis=1) + np.linalg.norm(rates[:, 3:], axis=1) * self._reach
 
-    def _demand_sound(self) -> None:
+    def _demand_sound(self, heard: list[str]) -> None:
         warnings = mujoco().mjtWarning
         happened = {kind: int(self._data.warning[int(kind)].number) for kind in _unsound(warnings)}
         if any(happened.values()) or not np.all(np.isfinite(self._data.qpos)):
             raise ConflictError(
                 f"The motion became unstable after {self.steps * self.timestep:g} s, so nothing was changed: use a "
                 "smaller timestep, and avoid very fast bodies, very unequal masses and bodies inside each other."
+                + "".join(f" MuJoCo: {warning}" for warning in heard)
             )
 
 

@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from actors.process import run_shell
+from actors.process_groups import ProcessGroups
 from engine.errors import EngineError, NotFoundError
 from engine.shell import STDERR_LIMIT_BYTES, STDOUT_LIMIT_BYTES, ShellCommand, ShellResult
 
@@ -21,7 +22,7 @@ async def run(
 ) -> ShellResult:
     with trio.fail_after(BOUND_SECONDS):
         wanted = ShellCommand(command=command, timeout_seconds=timeout_seconds, working_directory=folder)
-        return await run_shell(wanted, workspace, {**ENVIRONMENT, **more})
+        return await run_shell(wanted, workspace, {**ENVIRONMENT, **more}, ProcessGroups())
 
 
 def runs(pid: int) -> bool:
@@ -124,3 +125,14 @@ async def test_no_file_is_left_open(tmp_path: Path) -> None:
     for _ in range(5):
         await run(tmp_path, "true")
     assert len(os.listdir("/proc/self/fd")) <= before
+
+
+async def test_processes_left_in_the_background_are_ended_and_told(tmp_path: Path) -> None:
+    result = await run(tmp_path, "sleep 60 >/dev/null 2>&1 & echo $!")
+    assert (result.exit_code, result.background_ended) == (0, True)
+    assert not runs(int(result.stdout))
+
+
+async def test_background_processes_that_end_with_the_command_are_not_told(tmp_path: Path) -> None:
+    assert not (await run(tmp_path, "true & (true &); wait")).background_ended
+    assert not (await run(tmp_path, "echo out | cat > >(cat)")).background_ended

@@ -408,6 +408,12 @@ def test_missing_folders_are_made_only_when_asked(files: WorkspaceFiles, workspa
     assert (workspace / "a" / "b" / "c.txt").read_text() == "text"
 
 
+def test_the_refusal_for_a_missing_folder_names_what_would_make_it(files: WorkspaceFiles, workspace: Path) -> None:
+    with pytest.raises(NotFoundError, match=r"no 'away' in the workspace folder\. Set create_folders to true"):
+        files.write_text("away/deep/note.txt", "text")
+    assert not (workspace / "away").exists()
+
+
 def test_folders_that_were_made_go_again_when_the_writing_fails(files: WorkspaceFiles, workspace: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="too long"):
         files.write_text(f"a/b/{'n' * 300}", "text", create_folders=True)

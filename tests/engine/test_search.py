@@ -188,3 +188,18 @@ def test_without_grep_it_says_what_is_missing(files: WorkspaceFiles, monkeypatch
     monkeypatch.setattr(shutil, "which", nothing)
     with pytest.raises(ConflictError, match="'grep', which is not installed"):
         files.search("hello")
+
+
+def test_a_match_in_a_line_longer_than_all_output_is_counted_and_named(files: WorkspaceFiles, workspace: Path) -> None:
+    (workspace / "huge.txt").write_text("short\nneedle" + "x" * 9_000_000 + "\n")
+    found = files.search("needle")
+    cut = SearchMatch(path="huge.txt", line=2, text="needle" + "x" * (MAX_MATCH_CHARACTERS - len("needle")))
+    assert (found.matches, found.total, found.total_is_exact, found.ended_in) == ((cut,), 1, False, cut)
+    assert files.search("needle", "huge.txt").ended_in == cut
+
+
+def test_a_search_that_ends_between_ordinary_lines_names_none(files: WorkspaceFiles, workspace: Path) -> None:
+    (workspace / "many.txt").write_text("needle and more\n" * 600_000)
+    found = files.search("needle")
+    assert not found.total_is_exact
+    assert found.ended_in is None

@@ -546,3 +546,24 @@ async def test_a_transform_that_changes_nothing_is_refused(tools: Tools):
 
 async def test_looking_is_marked_as_looking():
     assert [adapter.mcp_name for adapter in ADAPTERS if adapter.read_only] == ["space_drawing_inspect"]
+
+
+@pytest.mark.parametrize("tool", ["set_defaults", "update_selection_style"])
+async def test_only_the_top_of_a_style_change_takes_a_base_revision(tool: str) -> None:
+    members = BY_NAME[tool].input_schema["properties"]
+    assert "base_revision" in members
+    assert "base_revision" not in members["changes"]["properties"]
+    assert {"stroke_color", "fill_color", "thickness"} <= set(members["changes"]["properties"])
+    with pytest.raises(jsonschema_rs.ValidationError):
+        await Tools()(tool, changes={"opacity": 0.5, "base_revision": 0})
+
+
+@pytest.mark.parametrize("tool", ["insert_line", "insert_stroke"])
+def test_what_has_no_inside_offers_no_filling(tool: str) -> None:
+    members = BY_NAME[tool].input_schema["properties"]
+    assert {"stroke_color", "stroke_width", "opacity", "base_revision"} <= set(members)
+    assert not [name for name in members if name.startswith("fill")]
+
+
+def test_the_points_to_show_are_counted_in_whole_numbers() -> None:
+    assert BY_NAME["inspect"].input_schema["properties"]["max_points"]["type"] == "integer"

@@ -47,7 +47,7 @@ async def result_of(app: FakeApp, name: str, /, **arguments: object) -> JsonObje
 # The table
 
 
-def test_the_presets_are_those_of_the_document_and_the_view() -> None:
+def test_the_presets_are_those_of_the_document_with_view_and_history() -> None:
     table = [
         ("general-theme-tools", "auto", "normal", ["space_app_set_theme"]),
         (
@@ -57,6 +57,7 @@ def test_the_presets_are_those_of_the_document_and_the_view() -> None:
             ["space_app_set_canvas_visible", "space_app_set_activity", "space_app_switch_surface"],
         ),
         ("general-view-tools", "auto", "normal", ["space_app_capture_view"]),
+        ("general-history-tools", "auto", "normal", ["space_app_undo", "space_app_redo"]),
         (
             "general-world-tools",
             "off",
@@ -81,8 +82,17 @@ def test_the_presets_are_those_of_the_document_and_the_view() -> None:
 
 def test_the_presets_hold_on_every_surface_in_the_group_general() -> None:
     for preset in general.presets():
-        assert [dict(pattern) for pattern in preset.contexts] == [{"surface": "any"}]
+        if preset.name != "general-history-tools":
+            assert [dict(pattern) for pattern in preset.contexts] == [{"surface": "any"}]
         assert preset.group == "general"
+
+
+def test_undo_is_offered_where_the_drawing_does_not_offer_its_own() -> None:
+    (preset,) = [preset for preset in general.presets() if preset.name == "general-history-tools"]
+    assert [dict(pattern) for pattern in preset.contexts] == [
+        {"surface": "scene"},
+        {"surface": "canvas", "activity": "graph"},
+    ]
 
 
 def test_whatever_is_risky_is_off_and_says_so_in_its_prompt() -> None:
@@ -335,7 +345,14 @@ async def test_a_command_runs_where_and_as_long_as_it_is_told(app: FakeApp, tmp_
     told = await result_of(
         app, "space_app_run_bash", command="echo hi", timeout_seconds=5, working_directory=str(tmp_path / "notes")
     )
-    assert told == {"exit_code": 0, "stdout": "hi\n", "stderr": "", "timed_out": False, "truncated": False}
+    assert told == {
+        "exit_code": 0,
+        "stdout": "hi\n",
+        "stderr": "",
+        "timed_out": False,
+        "truncated": False,
+        "background_ended": False,
+    }
     assert asked == [ShellCommand(command="echo hi", timeout_seconds=5, working_directory="notes")]
 
 
@@ -348,7 +365,22 @@ async def test_a_command_that_fails_is_a_result_with_its_code_and_errors(app: Fa
 async def test_a_command_that_was_ended_has_no_code(app: FakeApp) -> None:
     shell(app, ShellResult(exit_code=None, stdout="", stderr="", timed_out=True, signal=9, stdout_omitted_bytes=3))
     told = await result_of(app, "space_app_run_bash", command="sleep 1000")
-    assert told == {"stdout": "", "stderr": "", "timed_out": True, "signal": 9, "truncated": True}
+    assert (told["timed_out"], told["signal"], told["truncated"]) == (True, 9, True)
+    assert "exit_code" not in told
+
+
+async def test_processes_left_in_the_background_are_told_to_have_been_ended(app: FakeApp) -> None:
+    shell(app, ShellResult(exit_code=0, stdout="", stderr="", background_ended=True))
+    told = await result_of(app, "space_app_run_bash", command="server &")
+    assert told["background_ended"] is True
+    assert "in the same command" in told["note"]
+
+
+async def test_a_line_too_long_to_be_searched_past_is_named(app: FakeApp, tmp_path: Path) -> None:
+    (tmp_path / "huge.txt").write_text("short\n" + "needle " * 2_000_000 + "\n")
+    told = await result_of(app, "space_app_search", pattern="needle")
+    assert (told["total"], told["total_is_exact"]) == (1, False)
+    assert "line 2 of 'huge.txt', which is too long" in told["note"]
 
 
 async def test_output_that_grows_in_json_is_cut_in_its_middle(app: FakeApp) -> None:

@@ -46,6 +46,12 @@ class ServingProcess:
         with trio.fail_after(END_SECONDS):
             return await self.process.wait()
 
+    def children(self) -> list[int]:
+        """The processes that it has started and that still run."""
+        tasks = Path(f"/proc/{self.process.pid}/task")
+        found = [int(pid) for task in tasks.iterdir() for pid in (task / "children").read_text().split()]
+        return [pid for pid in found if is_running(pid)]
+
     def open_files(self) -> Counter[str]:
         """See the function of this name."""
         return open_files(self.process.pid)
@@ -65,6 +71,14 @@ class ServingProcess:
     async def status(self) -> Any:
         """What `GET /status` says."""
         return (await self.request("GET", "/status")).json
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process and it is no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def open_files(pid: int) -> Counter[str]:

@@ -26,7 +26,7 @@ from tests.transport.raw_http import (
     request_bytes,
 )
 from tests.transport.running_engine import RunningEngine, running_engine
-from tests.transport.serving_process import ServingProcess, open_files, serving_process
+from tests.transport.serving_process import ServingProcess, is_running, open_files, serving_process
 from tests.transport.silent_clients import silent_clients, unsent_bytes
 from tests.transport.tools_on_trial import PROGRESS, SLOW
 
@@ -349,10 +349,13 @@ async def test_a_second_signal_ends_at_once(tmp_path: Path, number: signal.Signa
         engine.signal(number)
         await stopping(engine)
         began = trio.current_time()
+        commands = engine.children()
         engine.signal(number)
         assert await engine.wait() == 128 + number
         assert trio.current_time() - began < 1
         await connection.finish()
+        assert commands
+        await until(_none_runs(commands), lambda: commands)
 
 
 async def test_a_terminal_that_is_closed_ends_the_engine_well(tmp_path: Path) -> None:
@@ -391,6 +394,13 @@ async def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path) -> No
         kept = await _ids(engine)
         assert set(drawn) <= kept
         assert len(set(drawn)) == len(drawn)
+
+
+def _none_runs(commands: list[int]) -> Callable[[], Awaitable[bool]]:
+    async def none_runs() -> bool:
+        return not any(map(is_running, commands))
+
+    return none_runs
 
 
 def _reached(drawn: list[str], wanted: int) -> Callable[[], Awaitable[bool]]:

@@ -59,9 +59,7 @@ class RunBashResult(ToolResult):
     timed_out: bool = Field(description="Whether it was ended because its time was over.")
     signal: int | None = Field(None, description="Number of the signal that ended it, where one did.")
     truncated: bool = Field(description="Whether the middle of stdout or stderr is left out.")
-    background_ended: bool = Field(
-        False, description="Whether processes that it had left running were ended when it was done."
-    )
+    background_ended: bool = Field(description="Whether processes it had left running were ended when it was done.")
     note: str | None = Field(None, description="What that means; left out when there is nothing to say.")
 
 
