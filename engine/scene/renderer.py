@@ -58,7 +58,8 @@ def _detected() -> RendererName:
 
 def probe(platform: GlPlatform) -> bool:
     """Whether a process of its own can make a picture with that platform."""
-    command = [sys.executable, "-m", "engine.scene.gl_probe", platform]
+    # -P: the current folder is the user's, and may hold a package of the same name.
+    command = [sys.executable, "-P", "-m", "engine.scene.gl_probe", platform]
     try:
         done = subprocess.run(  # noqa: S603 - our own program, by our own interpreter
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROBE_SECONDS, check=False, text=True

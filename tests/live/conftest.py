@@ -12,7 +12,7 @@ import pytest
 
 from tests.live.engine import LiveEngine, wait_until
 from tests.live.opencode import OpenCode, isolated_environment, users_configuration
-from tests.live.scripted_model import ModelRequest, ScriptedModel, Step
+from tests.live.scripted_model import ModelRequest, Reply, ScriptedModel
 
 BINARY = Path(__file__).parent / "node_modules" / ".bin" / "opencode"
 
@@ -46,7 +46,7 @@ class Session:
     live: Live
     id: str
 
-    def turn(self, *steps: Step) -> list[ModelRequest]:
+    def turn(self, *steps: Reply) -> list[ModelRequest]:
         """One message of the user, answered by these steps; the requests that reached the model, in order."""
         model = self.live.model
         first = len(model.requests)

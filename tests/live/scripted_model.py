@@ -23,6 +23,9 @@ MODEL = "scripted-model"
 EXHAUSTED = "(script exhausted)"
 """What the model says when it is asked more often than the script foresaw."""
 
+FAILED = "(the script failed)"
+"""What the model says when its next step could not be made."""
+
 POLL_SECONDS = 0.05
 """How soon the server notices that it is to stop."""
 
@@ -63,13 +66,17 @@ class ModelRequest:
         return text_of(self.messages[0])
 
 
+Reply = Step | Callable[[ModelRequest], Step]
+"""A step, or what makes one of the request that it answers."""
+
+
 class ScriptedModel:
     """A context manager; opencode reaches it at `url`. `requests` grows by one with each request of a turn."""
 
     def __init__(self) -> None:
         self.requests: list[ModelRequest] = []
         self.failures: list[BaseException] = []
-        self._steps: queue.SimpleQueue[Step] = queue.SimpleQueue()
+        self._steps: queue.SimpleQueue[Reply] = queue.SimpleQueue()
         self._known: dict[str, int] = {}
         self._lock = threading.Lock()
         model = self
@@ -129,7 +136,7 @@ class ScriptedModel:
         self._server.server_close()
         self._thread.join()
 
-    def play(self, *steps: Step) -> None:
+    def play(self, *steps: Reply) -> None:
         """Queue the answers to the next requests."""
         for step in steps:
             self._steps.put(step)
@@ -153,16 +160,19 @@ class ScriptedModel:
             known = self._known.get(session, 0)
             fresh = messages[known if known <= len(messages) else 0 :]
             self._known[session] = len(messages)
-            self.requests.append(_recorded(tools, fresh, messages))
+            request = _recorded(tools, fresh, messages)
+            self.requests.append(request)
         try:
-            step = self._steps.get_nowait()
+            reply = self._steps.get_nowait()
         except queue.Empty:
-            step = Step(text=EXHAUSTED)
-        if step.before is not None:
-            try:
+            reply = Step(text=EXHAUSTED)
+        try:
+            step = reply if isinstance(reply, Step) else reply(request)
+            if step.before is not None:
                 step.before()
-            except Exception as error:  # noqa: BLE001 - the boundary of a foreign thread; the turn raises it again
-                self.failures.append(error)
+        except Exception as error:  # noqa: BLE001 - the boundary of a foreign thread; the turn raises it again
+            self.failures.append(error)
+            step = Step(text=FAILED)
         return _message(step, tools), "tool_calls" if step.calls else "stop"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.scene import renderer
+from engine.scene.renderer import _detected
 from tests.transport.running_engine import running_engine
 from tests.transport.surface_trial import Pixels, SurfaceTrial
 
@@ -33,7 +33,7 @@ async def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerat
     """An empty scene whose camera looks at the origin from a little above, with every preset on."""
     monkeypatch.setenv("MUJOCO_GL", "disable")
     # What other tests have found out on this machine must not count here, nor the other way round.
-    monkeypatch.setattr(renderer, "_detected", cache(renderer._detected.__wrapped__))
+    monkeypatch.setattr("engine.scene.renderer._detected", cache(_detected.__wrapped__))
     async with running_engine(tmp_path, built_in=True) as engine:
         trial = await SurfaceTrial.entered(engine, "scene", SCENE_CONTEXT, VIEW, *OFF_BY_DEFAULT)
         await trial("set_background", color="#202020")
@@ -175,7 +175,7 @@ async def test_removed_terrain_is_gone_from_the_picture_too(scene: SurfaceTrial)
 async def test_a_light_makes_what_it_shines_on_brighter(scene: SurfaceTrial, kind: str) -> None:
     await scene("set_light_state", kind="directional", id="sun", enabled=False)
     await scene("add_terrain", color="#FFFFFF")
-    place = {"direction": {"x": 0, "y": -1, "z": 0}} if kind == "directional" else {"x": 0, "y": 3, "z": 0}
+    place: dict[str, Any] = {"direction": {"x": 0, "y": -1, "z": 0}} if kind == "directional" else {"x": 0, "y": 3, "z": 0}
     if kind == "spot":
         place["target"] = ORIGIN
     change = await scene.change("add_light", kind=kind, color=RED, **place)
@@ -205,7 +205,7 @@ async def test_a_sky_takes_the_place_of_the_background_and_the_other_way_round(s
         assert (await scene("inspect"))["backdrop"]["sky"] == asset
         assert change.changed_pixels.all()
         skies.append(change.picture_after)
-    assert not np.array_equal(*skies)
+    assert not np.array_equal(skies[0], skies[1])
     change = await scene.change("set_background", color="#3366CC")
     assert "sky" not in (await scene("inspect"))["backdrop"]
     assert color_at(change.picture_after) == (0x33, 0x66, 0xCC)
