@@ -51,7 +51,7 @@ QUICK = Plan(
     throughput.Effort(rounds=1, seconds=0.2),
     engine.Effort(1, 20, 10),
     10,
-    worlds.Effort(WorldSize(objects=2_000, nodes=2_000, bodies=200), rounds=10, openings=1),
+    worlds.Effort(WorldSize(objects=20_000, nodes=20_000, bodies=2_000), rounds=10, openings=1),
     physics.Effort(bodies=200, chunks=2),
 )
 

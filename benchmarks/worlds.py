@@ -12,7 +12,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from random import Random
 
 from benchmarks.large_world import BODY_SPACING, NODE_HEIGHT, NODE_WIDTH, NOW, OBJECT_SPACING, WorldSize, store_world
 from benchmarks.quantiles import Spread
@@ -50,9 +49,8 @@ PAGE = 50
 WARM_UP_ROUNDS = 3
 """Rounds that are not counted: the first node of a world looks for its place where all others have theirs."""
 
-SEED = 3
-
-UNDO = "undo"
+GOLDEN = (5**0.5 - 1) / 2
+"""Multiples of it, modulo 1, spread evenly, and each lies far from the one before."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +64,10 @@ class Effort:
 
 @dataclass(frozen=True)
 class _Operation:
-    """One thing to do in a world: a command made for that world, or None for undo."""
+    """One thing to do in a world: a command made for its size and the number of the round, or None for undo."""
 
     name: str
-    command: Callable[[WorldSize, Random], Command[object]] | None
+    command: Callable[[WorldSize, int], Command[object]] | None
     writes: bool
 
 
@@ -81,7 +79,6 @@ class _Opened:
     store: Store
     engine: Engine
     seconds_to_open: float
-    random: Random = field(default_factory=lambda: Random(SEED))
     times: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
 
     @staticmethod
@@ -99,9 +96,9 @@ class _Opened:
             raise AssertionError(f"a world of {size} was stored, and one of {found} came back")
         return _Opened(size, store, engine, seconds)
 
-    def do(self, operation: _Operation) -> None:
+    def do(self, operation: _Operation, turn: int) -> None:
         """Do it once, and note how long it took."""
-        command = None if operation.command is None else operation.command(self.size, self.random)
+        command = None if operation.command is None else operation.command(self.size, turn)
         started = time.perf_counter()
         executed = self.engine.undo() if command is None else self.engine.execute(command)
         self.store.write(executed.commit)
@@ -125,7 +122,7 @@ def measure(folder: Path, effort: Effort) -> list[Row]:
             for turn in range(WARM_UP_ROUNDS + effort.rounds):
                 for world in worlds if turn % 2 else reversed(worlds):
                     for operation in domain:
-                        world.do(operation)
+                        world.do(operation, turn)
         large, small = ({name: times[WARM_UP_ROUNDS:] for name, times in world.times.items()} for world in worlds)
     return [
         Figure(f"engine and store: {size}"),
@@ -165,50 +162,58 @@ def _ratios(large: dict[str, list[float]], small: dict[str, list[float]]) -> lis
     return [*rows, Requirement("a write with ten times the world as a multiple, worst", worst, MOST_RATIO)]
 
 
-def _insert_object(size: WorldSize, random: Random) -> Command[object]:
-    return InsertBox(kind="rectangle", x=random.uniform(100, 1500), y=random.uniform(100, 1500), width=8, height=6)
+def _spread(turn: int, low: float, high: float) -> float:
+    return low + turn * GOLDEN % 1 * (high - low)
 
 
-def _objects_in_a_box(size: WorldSize, random: Random) -> Command[object]:
-    left, bottom = random.uniform(0, 1500), random.uniform(0, 1500)
+def _number(turn: int, limit: int) -> int:
+    return int(_spread(turn, 0, limit))
+
+
+def _insert_object(size: WorldSize, turn: int) -> Command[object]:
+    return InsertBox(kind="rectangle", x=_spread(turn, 100, 800), y=_spread(turn // 2, 100, 800), width=8, height=6)
+
+
+def _objects_in_a_box(size: WorldSize, turn: int) -> Command[object]:
+    left, bottom = _spread(turn, 0, 600), _spread(turn // 2, 0, 600)
     side = ACROSS * OBJECT_SPACING
     return Select(bounds=Bounds(left, bottom, left + side, bottom + side))
 
 
-def _page_of_objects(size: WorldSize, random: Random) -> Command[object]:
-    return InspectDrawing(offset=random.randrange(size.objects - PAGE), limit=PAGE)
+def _page_of_objects(size: WorldSize, turn: int) -> Command[object]:
+    return InspectDrawing(offset=_number(turn, size.objects - PAGE), limit=PAGE)
 
 
-def _insert_node(size: WorldSize, random: Random) -> Command[object]:
-    return AddNode(title=f"Note {random.random()}", content="Something that was found out.")
+def _insert_node(size: WorldSize, turn: int) -> Command[object]:
+    return AddNode(title=f"Note {turn}", content="Something that was found out.")
 
 
-def _nodes_in_a_box(size: WorldSize, random: Random) -> Command[object]:
-    left, bottom = random.uniform(-3000, 0), random.uniform(-3000, 0)
+def _nodes_in_a_box(size: WorldSize, turn: int) -> Command[object]:
+    left, bottom = _spread(turn, -3000, 0), _spread(turn // 2, -3000, 0)
     box = Bounds(left, bottom, left + ACROSS * NODE_WIDTH, bottom + ACROSS * NODE_HEIGHT)
     return InspectNodes(bounds=box, limit=PAGE)
 
 
-def _page_of_nodes(size: WorldSize, random: Random) -> Command[object]:
-    return InspectNodes(offset=random.randrange(size.nodes - PAGE), limit=PAGE)
+def _page_of_nodes(size: WorldSize, turn: int) -> Command[object]:
+    return InspectNodes(offset=_number(turn, size.nodes - PAGE), limit=PAGE)
 
 
-def _page_of_edges(size: WorldSize, random: Random) -> Command[object]:
-    return InspectEdges(offset=random.randrange(size.nodes - PAGE), limit=PAGE)
+def _page_of_edges(size: WorldSize, turn: int) -> Command[object]:
+    return InspectEdges(offset=_number(turn, size.nodes - PAGE), limit=PAGE)
 
 
-def _insert_body(size: WorldSize, random: Random) -> Command[object]:
-    return AddBody(shape="box", position=Vector(random.uniform(2, 10), 20.0, 5.0), size=Vector(1.0, 1.0, 1.0))
+def _insert_body(size: WorldSize, turn: int) -> Command[object]:
+    return AddBody(shape="box", position=Vector(_spread(turn, 2, 10), 20.0, 5.0), size=Vector(1.0, 1.0, 1.0))
 
 
-def _bodies_in_a_box(size: WorldSize, random: Random) -> Command[object]:
-    left, back = random.uniform(0, 3), random.uniform(0, 3)
+def _bodies_in_a_box(size: WorldSize, turn: int) -> Command[object]:
+    left, back = _spread(turn, 1.5, 4.5), _spread(turn // 2, 1.5, 4.5)
     side = ACROSS / 2 * BODY_SPACING
     return SelectObjects(bounds=Box(Vector(left, 0.0, back), Vector(left + side, 10.0, back + side)))
 
 
-def _page_of_bodies(size: WorldSize, random: Random) -> Command[object]:
-    return InspectScene(offset=random.randrange(max(1, size.bodies - PAGE)), limit=PAGE)
+def _page_of_bodies(size: WorldSize, turn: int) -> Command[object]:
+    return InspectScene(offset=_number(turn, max(1, size.bodies - PAGE)), limit=PAGE)
 
 
 _OPERATIONS = (

@@ -94,7 +94,9 @@ class RecordTable:
             index = kind()
             with collector_paused():
                 for collection in kind.collections:
-                    for record in self._collections.get(collection, {}).values():
+                    # A store gives ids as text, `node-10` before `node-2`. By their length they are about in the order
+                    # of their creation, which costs an index least.
+                    for record in sorted(self._collections.get(collection, {}).values(), key=_length_of_id):
                         index.apply(None, record)
             self._indexes[kind] = index
         return index
@@ -113,6 +115,10 @@ class RecordTable:
     def __iter__(self) -> Iterator[Record]:
         for records in self._collections.values():
             yield from records.values()
+
+
+def _length_of_id(record: Record) -> int:
+    return len(record.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,9 @@ from collections.abc import Iterator
 class OrderedIds:
     """Ids by ascending order number. Changed by an index alone; no id is in it twice with the same number."""
 
+    # A large map has several for each node.
+    __slots__ = ("_keys",)
+
     def __init__(self) -> None:
         self._keys: list[tuple[int, str]] = []
 

@@ -1,4 +1,4 @@
-"""opencode builds in the scene: terrain, ten boxes that are dropped on it, a look at it, and a report of where they lie.
+"""opencode builds in the scene: terrain, ten boxes that are dropped on it, a look, and a report of where they lie.
 
 Only the model is scripted, and what it says next is made of what it was told. Runs in both modes of the MCP endpoint.
 """
@@ -11,6 +11,7 @@ import re
 from base64 import b64decode
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -29,7 +30,7 @@ PLACES = [(column * 2.5 - 5.0, row * 3.0 - 1.5) for row in range(2) for column i
 
 GO = Step(calls=(Call("space_app_switch_surface", {"surface": "scene"}),))
 BUILD = Step(
-    calls=(Call("space_scene_add_terrain", {"kind": "perlin", "seed": 11, "height": 1.5, "size": 20, "octaves": 2}),)
+    calls=(Call("space_scene_add_terrain", {"kind": "perlin", "seed": 14, "height": 1.5, "size": 20, "octaves": 2}),)
 )
 MEASURE = Step(calls=tuple(Call("space_scene_raycast_terrain", {"x": x, "z": z}) for x, z in PLACES))
 SIMULATE = Step(calls=(Call("space_scene_simulate", {"seconds": 20, "until_at_rest": True}),))
@@ -54,7 +55,9 @@ def report(request: ModelRequest) -> Step:
 
 def pictures(request: ModelRequest) -> list[Image.Image]:
     """Every picture among the messages of a request."""
-    parts = [part for message in request.messages if isinstance(message["content"], list) for part in message["content"]]
+    parts = [
+        part for message in request.messages if isinstance(message["content"], list) for part in message["content"]
+    ]
     urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
     return [Image.open(io.BytesIO(b64decode(url.partition("base64,")[2]))) for url in urls]
 
@@ -76,9 +79,10 @@ def test_ten_boxes_are_dropped_on_hills_and_the_model_reports_where_they_came_to
 
     (picture,) = pictures(looked)
     assert picture.size == (320, 240)
-    colors = [color for _, color in picture.convert("RGB").getcolors(320 * 240) or ()]
-    assert any(red > 2 * max(green, blue, 20) for red, green, blue in colors), "the boxes"
-    assert any(green > 1.2 * max(red, blue, 20) for red, green, blue in colors), "the ground"
+    pixels = np.asarray(picture.convert("RGB"), dtype=np.float64).reshape(-1, 3)
+    red, green, blue = pixels.T
+    assert (red > 2 * np.maximum(np.maximum(green, blue), 20)).any(), "the boxes"
+    assert (green > 1.2 * np.maximum(np.maximum(red, blue), 20)).any(), "the ground"
 
     (next_request,) = session.turn(Step(text="Done."))
     said = [text_of(message) for message in next_request.messages if message["role"] == "assistant"][-1]
