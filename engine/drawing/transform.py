@@ -132,7 +132,7 @@ def _checked_result(before: AnyObject, after: AnyObject) -> Bounds:
     if extent < MIN_EXTENT or small_text:
         what = f"a font size of {after.font_size:g}" if isinstance(after, Text) else f"an extent of {extent:g}"
         raise InvalidArgumentError(
-            f"{before.id} would get {what}. Extents must stay at least {MIN_EXTENT:g} document units, font sizes between "
-            f"{MIN_FONT_SIZE:g} and {MAX_FONT_SIZE:g}; scale it by another factor."
+            f"{before.id} would get {what}. Extents must stay at least {MIN_EXTENT:g} document units, font sizes "
+            f"between {MIN_FONT_SIZE:g} and {MAX_FONT_SIZE:g}; scale it by another factor."
         )
     return bounds
