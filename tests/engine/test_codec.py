@@ -25,7 +25,10 @@ from engine.drawing.records import (
     Text,
 )
 from engine.drawing.style import Style
+from engine.graph.records import GraphEdge, GraphFocus, GraphNode, KeptNode
 from engine.records import Change, Counter, Record
+from engine.scene.records import Backdrop, Body, Camera, Light, SceneSelection, Terrain
+from engine.scene.vector import ORIGIN, Quaternion, Vector
 from tests.engine.samples import Cursor, Heading, Note, note_codec
 
 CODEC = note_codec()
@@ -137,6 +140,49 @@ DRAWING_PATH: dict[str, Any] = {
         Stroke(id="object-6", **DRAWING_PATH),
         DrawingFocus(active_layer_id="layer-1", selection=("object-1", "object-2")),
         DrawingPen(tool="pen", style=Style()),
+        GraphNode(
+            id="string-entity:node-1",
+            kind="string-entity",
+            label="Grün",
+            content="a\n\U0001f600",
+            data='{"a":[1,null]}',
+            position=Point(0.1, -2.0),
+            order=1,
+            identity="identity:identity-1",
+        ),
+        KeptNode(id="identity:identity-1", kind="identity", label="Keeper", position=Point(1e-7, 1e6)),
+        GraphEdge(id="a->b", source="a", target="b", label="knows", order=2),
+        GraphFocus(selected=("a", "b"), focused="a"),
+        Body(
+            id="body-1",
+            shape="capsule",
+            position=Vector(0.1, -2.0, 1e-7),
+            rotation=Quaternion(0.5, 0.5, -0.5, 0.5),
+            size=Vector(1.0, 2.0, 1.0),
+            color="#A1B2C3",
+            mass=0.3,
+            friction=0.6,
+            velocity=Vector(0.0, -9.81, 0.1),
+            spin=Vector(360.0, 0.0, -0.5),
+        ),
+        Terrain(
+            id="terrain-1",
+            kind="heightfield",
+            position=ORIGIN,
+            size_x=20.0,
+            size_z=10.0,
+            color="#6B8F5A",
+            friction=0.6,
+            rows=1,
+            columns=2,
+            heights="AACAPwAAAEA=",
+            lowest=1.0,
+            highest=2.0,
+        ),
+        Light(id="light-1", kind="spot", color="#FFEEDD", position=Vector(0.0, 3.0, 0.0), cone_degrees=30.0),
+        Backdrop(sky="dusk", brightness=0.25, color="#102030"),
+        Camera(position=Vector(1.0, 2.0, 3.0), yaw=-90.0, pitch=12.5, fov=60.0),
+        SceneSelection(ids=("body-1", "terrain-1")),
     ],
     ids=lambda record: type(record).__name__,
 )
