@@ -28,6 +28,8 @@ from tests.engine.drawing.samples import steps as drawing_steps
 from tests.engine.graph.samples import asides as graph_asides
 from tests.engine.graph.samples import steps as graph_steps
 from tests.engine.samples import Note, Write, commands, note_codec
+from tests.engine.scene.samples import asides as scene_asides
+from tests.engine.scene.samples import steps as scene_steps
 from tests.engine.world_files import (
     Lines,
     bent,
@@ -41,7 +43,9 @@ from tests.engine.world_files import (
     world_of,
 )
 
-work: st.SearchStrategy[Command[object]] = st.one_of(drawing_steps, drawing_asides, graph_steps, graph_asides)
+work: st.SearchStrategy[Command[object]] = st.one_of(
+    drawing_steps, drawing_asides, graph_steps, graph_asides, scene_steps, scene_asides
+)
 """Commands of several domains, in one history."""
 
 
