@@ -18,7 +18,7 @@ MCP_PATH = "/mcp"
 GRACE_SECONDS = 10.0
 """How long calls in flight and open connections may take to end."""
 
-PEER_TIMEOUT_SECONDS = 8.0
+PEER_TIMEOUT_SECONDS = 6.0
 """How long a client may leave sent data unread before the kernel drops it. Accepted sockets inherit it.
 
 Hypercorn sends in a shielded scope, so a client that stops reading would otherwise hold the shutdown without limit.

@@ -105,7 +105,7 @@ async def test_a_shell_command_runs_in_the_workspace_and_never_sees_the_token(
     monkeypatch.setenv("SPACE_TOKEN", "secret")
     monkeypatch.setenv("SPACE_OTHER", "seen")
     async with running(space):
-        result = await space.app.run_shell(ShellCommand(command="pwd; env | grep ^SPACE_"))
+        result = await space.app.run_shell(ShellCommand(command="pwd; env | grep -E '^SPACE_(TOKEN|OTHER)='"))
         assert result.stdout == f"{space.app.files.root}\nSPACE_OTHER=seen\n"
 
 
