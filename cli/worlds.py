@@ -117,6 +117,8 @@ def import_world(
 ) -> None:
     """Make a new world of a file that `space world export` wrote."""
     query = {} if name is None else {"name": name}
+    if not file.is_file():
+        raise typer.BadParameter(f"{str(file)!r} is no regular file")
     with engine_at(url, token, as_json=as_json) as engine:
         try:
             with file.open("rb") as data:

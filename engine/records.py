@@ -135,11 +135,13 @@ class Transaction:
     Made and ended by `World.execute`; a command gets it, works on it and forgets it.
     """
 
-    def __init__(self, table: RecordTable, revision: int) -> None:
+    def __init__(self, table: RecordTable, revision: int, world_id: str = "") -> None:
         self._table = table
         self._log: list[Change] = []
         self.revision = revision
         """The world's revision before this transaction."""
+        self.world_id = world_id
+        """Which world it is, for what was computed from one world and is to be put back into the same."""
 
     def get(self, kind: type[RecordT], record_id: str) -> RecordT | None:
         """See `RecordTable.get`."""

@@ -135,7 +135,7 @@ class World:
 
         Whatever the command raises goes to the caller, and the world is as it was.
         """
-        with Transaction(self._table, self._revision) as transaction:
+        with Transaction(self._table, self._revision, self.id) as transaction:
             result = command.run(transaction)
             changes = transaction.changes()
         before = (self._revision, self._position)

@@ -36,6 +36,7 @@ class TakeMap(Command[MapSnapshot]):
         return MapSnapshot(
             tuple(existing_node(world, key) for key in index.nodes),
             tuple(existing_edge(world, edge) for edge in index.edges),
+            world.world_id,
         )
 
 
@@ -63,10 +64,14 @@ class ApplyLayout(Command[Arranged]):
         """Apply it."""
         index = world.index(GraphIndex)
         nodes, edges = self.snapshot.nodes, self.snapshot.edges
-        same = len(index.nodes) == len(nodes) and len(index.edges) == len(edges)
+        same = world.world_id == self.snapshot.world_id
+        same = same and len(index.nodes) == len(nodes) and len(index.edges) == len(edges)
         same = same and all(world.get(GraphNode, node.id) is node for node in nodes)
         if not same or any(edge != edge_there.id for edge, edge_there in zip(index.edges, edges, strict=True)):
-            raise ConflictError("The graph has changed while it was being arranged; nothing was moved. Try again.")
+            raise ConflictError(
+                "The graph has changed while it was being arranged, or another world is active now; nothing was moved. "
+                "Try again."
+            )
         moved = 0
         for node, position in zip(nodes, self.positions, strict=True):
             at = Point(checked_number(position.x, "x"), checked_number(position.y, "y"))

@@ -84,3 +84,15 @@ def is_entity(key: str) -> bool:
 def is_identity(key: str) -> bool:
     """Whether it is the key of an identity."""
     return key.startswith("identity:")
+
+
+def check_kept_node(key: str, identity: str | None, name: str) -> None:
+    """Refuse a node that no tool would have made: an identity that shares one, a path that leads out of the workspace.
+
+    Raises `InvalidArgumentError`, naming the node as `name`.
+    """
+    origin, _, rest = key.partition(":")
+    if is_identity(key) and identity is not None:
+        raise InvalidArgumentError(f"{name}: {key!r:.120} is an identity; only other nodes can share one.")
+    if origin == "file" and (rest.startswith("/") or ".." in rest.split("/")):
+        raise InvalidArgumentError(f"{name}: {key!r:.120} must be a path inside the workspace, from its root.")

@@ -54,6 +54,7 @@ class MapSnapshot:
 
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
+    world_id: str = ""
 
 
 def parts_of(snapshot: MapSnapshot) -> list[Part]:

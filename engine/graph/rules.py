@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from engine.drawing.geometry import Point, checked_number
 from engine.drawing.rules import MAX_ORDER
 from engine.errors import InvalidArgumentError
-from engine.graph.keys import is_entity, is_identity, parse_key
+from engine.graph.keys import check_kept_node, is_entity, is_identity, parse_key
 from engine.graph.records import GraphEdge, GraphFocus, GraphNode, KeptNode, edge_id
 from engine.graph.state import MAX_SELECTED
 from engine.graph.words import (
@@ -71,6 +71,7 @@ def _check_node(node: GraphNode | KeptNode) -> None:
     Point(checked_number(node.position.x, "x"), checked_number(node.position.y, "y"))
     if node.identity is not None and not is_identity(parse_key(node.identity, "identity").text):
         raise InvalidArgumentError("what a node shares must be an identity")
+    check_kept_node(node.id, node.identity, "node")
 
 
 def _check_data(data: str) -> None:

@@ -15,7 +15,7 @@ from engine.drawing.geometry import Point, checked_number
 from engine.errors import InvalidArgumentError
 from engine.graph.document import existing_edge, existing_node, focus_of, set_focus
 from engine.graph.index import GraphIndex
-from engine.graph.keys import is_identity, parse_key
+from engine.graph.keys import check_kept_node, is_identity, parse_key
 from engine.graph.nodes import take_off
 from engine.graph.records import GraphEdge, GraphFocus, GraphNode, KeptNode, edge_id
 from engine.graph.words import (
@@ -167,6 +167,7 @@ def _checked_nodes(states: Sequence[NodeState]) -> dict[str, GraphNode]:
             raise InvalidArgumentError(f"{where}.id: {key!r:.120} is in the state twice")
         if state.identity is not None and not is_identity(parse_key(state.identity, f"{where}.identity").text):
             raise InvalidArgumentError(f"{where}.identity: {state.identity!r:.120} must begin with 'identity:'")
+        check_kept_node(key, state.identity, where)
         x, y = state.position
         nodes[key] = GraphNode(
             id=key,

@@ -7,6 +7,8 @@ Earth along -y; where two surfaces touch, the more slippery of them decides the 
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -76,10 +78,16 @@ class Motion:
     lost: tuple[str, ...]
 
 
+TOO_MANY_CONTACTS = (
+    "Too many bodies touch or overlap at one place for the memory of a simulation, so nothing was changed: spread them "
+    "out, or have fewer of them."
+)
+
+
 class Simulation:
     """One run. Belongs to whoever made it; `advance` may be called from any thread, one at a time.
 
-    Raises `InvalidArgumentError` for a time step outside the limits.
+    Raises `InvalidArgumentError` for a time step outside the limits, and `ConflictError` when memory does not suffice.
     """
 
     def __init__(
@@ -93,12 +101,13 @@ class Simulation:
         self._model = compile_scene(bodies, terrains, timestep=self.timestep)
         self._data: Any = mujoco().MjData(self._model)
         self._velocities()[:] = _rates_of(self.moving)
-        mujoco().mj_forward(self._model, self._data)
+        with _memory_demanded():
+            mujoco().mj_forward(self._model, self._data)
         self._reach = np.array([max(body.size) / 2 for body in self.moving])
 
     def advance(self, steps: int) -> None:
         """Make that many steps. Raises `ConflictError` when the motion becomes unstable or memory does not suffice."""
-        with warnings_heard() as heard:
+        with warnings_heard() as heard, _memory_demanded():
             mujoco().mj_step(self._model, self._data, nstep=steps)
         self.steps += steps
         self._demand_sound(heard)
@@ -137,6 +146,9 @@ class Simulation:
 
     def _demand_sound(self, heard: list[str]) -> None:
         warnings = mujoco().mjtWarning
+        full = (warnings.mjWARN_CONTACTFULL, warnings.mjWARN_CNSTRFULL)
+        if any(int(self._data.warning[int(kind)].number) for kind in full):
+            raise ConflictError(TOO_MANY_CONTACTS)
         happened = {kind: int(self._data.warning[int(kind)].number) for kind in _unsound(warnings)}
         if any(happened.values()) or not np.all(np.isfinite(self._data.qpos)):
             raise ConflictError(
@@ -146,13 +158,20 @@ class Simulation:
             )
 
 
+@contextmanager
+def _memory_demanded() -> Generator[None]:
+    """Say in our words what MuJoCo cannot go on with: the pairs of bodies inside each other grow with their square."""
+    try:
+        yield
+    except mujoco().FatalError as error:
+        raise ConflictError(TOO_MANY_CONTACTS) from error
+
+
 def _unsound(warnings: Any) -> tuple[Any, ...]:
     return (
         warnings.mjWARN_BADQPOS,
         warnings.mjWARN_BADQVEL,
         warnings.mjWARN_BADQACC,
-        warnings.mjWARN_CONTACTFULL,
-        warnings.mjWARN_CNSTRFULL,
     )
 
 

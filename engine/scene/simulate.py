@@ -22,6 +22,7 @@ class Material:
 
     bodies: tuple[Body, ...]
     terrains: tuple[Terrain, ...]
+    world_id: str
 
     @property
     def moving(self) -> int:
@@ -37,7 +38,7 @@ class StartSimulation(Command[Material]):
 
     def run(self, world: Transaction) -> Material:
         """Give it."""
-        material = Material(bodies_of(world), terrains_of(world))
+        material = Material(bodies_of(world), terrains_of(world), world.world_id)
         if not material.moving:
             raise ConflictError("Nothing in the scene can move: add a body with dynamic: true first.")
         return material
@@ -56,6 +57,11 @@ class ApplySimulation(Command[int]):
 
     def run(self, world: Transaction) -> int:
         """Apply it."""
+        if world.world_id != self.start.world_id:
+            raise ConflictError(
+                f"The scene of {self.start.world_id} was simulated, and {world.world_id} is active now, so nothing was "
+                f"moved; switch back to {self.start.world_id} and simulate again."
+            )
         if (bodies_of(world), terrains_of(world)) != (self.start.bodies, self.start.terrains):
             raise ConflictError("The scene was changed while it was simulated, so nothing was moved; simulate again.")
         before = {body.id: body for body in self.start.bodies}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from engine.errors import ConflictError, InvalidArgumentError
 from engine.scene.backdrop import SetSkybox
+from engine.scene.bodies import AddBody
 from engine.scene.height_field import HeightField
 from engine.scene.physics import Simulation, steps_of
 from engine.scene.raycast import RaycastTerrain
@@ -19,6 +20,7 @@ from engine.scene.records import BodyShape
 from engine.scene.simulate import ApplySimulation, StartSimulation
 from engine.scene.terrain import NoiseRecipe
 from engine.scene.vector import Degrees, Vector
+from engine.world import World
 from tests.engine.scene.samples import SIZES, Scene
 
 G = 9.81
@@ -251,3 +253,28 @@ def test_two_thousand_bodies_move():
 
     assert len(motion.bodies) == 2000
     assert all(abs(body.position.y - 1.0) < 0.2 for body in motion.bodies)
+
+
+def test_more_bodies_at_one_place_than_memory_has_room_for_are_refused_in_our_words() -> None:
+    scene = Scene()
+    for _ in range(1000):
+        scene.do(AddBody(shape="box", position=Vector(0, 5, 0), size=Vector(1, 1, 1)))
+    before = scene.records()
+    with pytest.raises(ConflictError, match="Too many bodies touch or overlap"):
+        scene.run(0.01)
+    assert scene.records() == before
+
+
+def test_a_run_is_not_put_into_another_world_that_looks_the_same() -> None:
+    one, other = World("world-1", "one"), World("world-2", "other")
+    body = AddBody(shape="box", position=Vector(0, 5, 0), size=Vector(1, 1, 1))
+    for world in (one, other):
+        world.execute(body)
+    start = one.execute(StartSimulation()).result
+    simulation = Simulation(start.bodies, start.terrains)
+    simulation.advance(10)
+    motion = simulation.motion()
+    with pytest.raises(ConflictError, match="scene of world-1 was simulated, and world-2 is active"):
+        other.execute(ApplySimulation(start, motion))
+    assert other.undo_count == 1
+    assert one.execute(ApplySimulation(start, motion)).result == 1
