@@ -5,7 +5,7 @@ Complete before anything listens: adding a route afterwards raises.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, cast
 
 import structlog
 from quart import Request, Response, request
@@ -17,7 +17,7 @@ from protocol.handler import Handler, ServerInfo, error_reply
 from protocol.jsonrpc import ErrorCode
 from transport.connection import LARGER_BODIES, Connection
 from transport.direct_endpoint import STREAM_AFTER_SECONDS, DirectEndpoint
-from transport.mcp_http import response_of
+from transport.mcp_http import WireReply, response_of
 from transport.mcp_service import McpService
 from transport.problem import problem_of
 from transport.rest import rest_routes
@@ -33,7 +33,7 @@ _log = structlog.stdlib.get_logger("http")
 
 
 class _Endpoint(Protocol):
-    async def serve(self, request: Request) -> Response: ...
+    async def serve(self, request: Request) -> Response | WireReply: ...
 
 
 class SpaceApp(QuartTrio):
@@ -59,12 +59,13 @@ class SpaceApp(QuartTrio):
         if request.path != MCP_PATH:
             return await super().handle_request(request)
         try:
-            return await self._endpoint.serve(request)
+            return cast("ResponseTypes", await self._endpoint.serve(request))
         except Exception as error:  # noqa: BLE001 - the boundary of a request, as Quart's own is
             response = problem_of(error)
             _log_failure(request, response, error)
             # Clients of MCP read JSON-RPC, and try other transports when they get anything else.
-            return response_of(error_reply(None, ErrorCode.INTERNAL_ERROR, str(error), response.status_code))
+            failed = error_reply(None, ErrorCode.INTERNAL_ERROR, str(error), response.status_code)
+            return cast("ResponseTypes", response_of(failed))
 
 
 def make_app(space: Space, facts: EndpointFacts, *, stream_after: float = STREAM_AFTER_SECONDS) -> SpaceApp:

@@ -25,6 +25,7 @@ from quart.wrappers.response import DataBody, ResponseBody
 from werkzeug.datastructures import Headers
 
 from transport.asgi import Send, answer_json
+from transport.mcp_http import WireReply
 from transport.tcp_connection import connection_of
 
 if TYPE_CHECKING:
@@ -110,17 +111,14 @@ class Connection(ASGIHTTPConnection):
     async def _respond(self, send: ASGISendCallable, response: Any) -> None:
         """Send the response, under its own time limit or the app's; a body that is whole goes out in one message."""
         self._responding = True
-        start = {
-            "type": "http.response.start",
-            "status": response.status_code,
-            "headers": encode_headers(cast("Headers", response.headers)),
-        }
-        if isinstance(response, Response) and isinstance(response.response, DataBody):
-            # No time limit: Hypercorn cannot be cancelled while it writes, and nothing else is waited for.
-            with nullcontext() if self._connection is None else self._connection.holding():
-                await _send(send, start)
-            await self._finish(send, response.response.data)
+        if isinstance(response, WireReply):
+            await self._send_whole(send, response.status, response.headers, response.body)
             return
+        headers = encode_headers(cast("Headers", response.headers))
+        if isinstance(response, Response) and isinstance(response.response, DataBody):
+            await self._send_whole(send, response.status_code, headers, response.response.data)
+            return
+        start = {"type": "http.response.start", "status": response.status_code, "headers": headers}
         seconds = cast("float | None", self.app.config["RESPONSE_TIMEOUT"])
         if isinstance(response, Response) and response.timeout is not ...:
             seconds = cast("float | None", response.timeout)
@@ -131,6 +129,14 @@ class Connection(ASGIHTTPConnection):
                 async for data in cast("AsyncIterable[bytes]", body):
                     await _send(send, {"type": "http.response.body", "body": data, "more_body": True})
             await self._finish(send, b"")
+
+    async def _send_whole(
+        self, send: ASGISendCallable, status: int, headers: list[tuple[bytes, bytes]], body: bytes
+    ) -> None:
+        # No time limit: Hypercorn cannot be cancelled while it writes, and nothing else is waited for.
+        with nullcontext() if self._connection is None else self._connection.holding():
+            await _send(send, {"type": "http.response.start", "status": status, "headers": headers})
+        await self._finish(send, body)
 
     async def _finish(self, send: ASGISendCallable, body: bytes) -> None:
         self._finishing = True

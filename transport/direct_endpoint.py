@@ -18,7 +18,7 @@ from protocol.http_facts import HttpFacts
 from protocol.jsonrpc import Message, ParseFault
 from transport.event_stream import event_stream
 from transport.kept_reply import kept_reply
-from transport.mcp_http import body_of, facts_of, message_of, response_of
+from transport.mcp_http import WireReply, body_of, facts_of, message_of, response_of
 from transport.mcp_service import McpService, frame_of
 
 STREAM_AFTER_SECONDS = 15.0
@@ -33,7 +33,7 @@ class DirectEndpoint:
         self._sessions = service.space.sessions
         self._stream_after = stream_after
 
-    async def serve(self, request: Request) -> Response:
+    async def serve(self, request: Request) -> Response | WireReply:
         """Answer one request of any method."""
         facts = facts_of(request)
         refused = self._service.handler.refuse_request(facts)
@@ -47,7 +47,7 @@ class DirectEndpoint:
             case _:
                 return response_of(await self._service.end_session(facts))
 
-    async def _post(self, facts: HttpFacts, request: Request) -> Response:
+    async def _post(self, facts: HttpFacts, request: Request) -> Response | WireReply:
         body = await body_of(request, self._service.handler)
         if isinstance(body, Reply):
             return response_of(body)
@@ -88,7 +88,7 @@ class DirectEndpoint:
             if not streamed:
                 call.cancel()
 
-    async def _listen(self, facts: HttpFacts) -> Response:
+    async def _listen(self, facts: HttpFacts) -> Response | WireReply:
         active = await self._service.begin(facts)
         try:
             decision = self._service.handler.decide_get(facts, None if active is None else active.session)

@@ -21,7 +21,7 @@ from protocol.http_facts import HttpFacts
 from protocol.jsonrpc import ErrorCode, Message, ParseFault
 from transport.event_stream import event_stream
 from transport.kept_reply import kept_reply
-from transport.mcp_http import ACCEPTED, body_of, facts_of, message_of, response_of
+from transport.mcp_http import ACCEPTED, WireReply, body_of, facts_of, message_of, response_of
 from transport.mcp_service import McpService
 
 USE_SSE = "Use SSE transport"
@@ -38,7 +38,7 @@ class SseEndpoint:
         self._path = path
         self._sessions = service.space.sessions
 
-    async def serve(self, request: Request) -> Response:
+    async def serve(self, request: Request) -> Response | WireReply:
         """Answer one request of any method."""
         facts = facts_of(request)
         if facts.method == "POST" and facts.session_id is None:
@@ -61,7 +61,7 @@ class SseEndpoint:
         opened = await kept_reply(stream.ask(Connect(self._path)))
         return event_stream(opened.outbox.next, partial(stream.tell, Disconnect(opened.session_id, opened.outbox)))
 
-    async def _post(self, facts: HttpFacts, request: Request) -> Response:
+    async def _post(self, facts: HttpFacts, request: Request) -> Response | WireReply:
         body = await body_of(request, self._service.handler)
         if isinstance(body, Reply):
             return response_of(body)
