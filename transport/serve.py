@@ -24,6 +24,7 @@ import structlog
 import trio
 
 from actors.space import Space, SpaceOptions
+from engine.collector import settle_collector
 from engine.engine import Engine
 from engine.errors import EngineError
 from engine.store import Store
@@ -168,6 +169,7 @@ async def _serve(options: ServeOptions, space: Space, listener: Listener) -> int
             await nursery.start(space.run)
             await nursery.start(server.run)
             await wait_until_it_answers(listener, options.token)
+            settle_collector()
             url = f"{listener.origin}{MCP_PATH}"
             print(f"space: listening on {url}", flush=True)  # noqa: T201 - what programs wait for
             _log.info("started", url=url, force_sse=options.force_sse, data=str(options.data))

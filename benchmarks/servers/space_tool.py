@@ -18,6 +18,7 @@ import trio
 
 from actors.space import CapabilityEdit, Space, SpaceOptions
 from benchmarks import leash
+from engine.collector import settle_collector
 from engine.engine import Engine
 from engine.store import Store
 from presets.adapters import typed_adapter
@@ -82,6 +83,7 @@ async def _serve(data: Path) -> None:
     async with trio.open_nursery() as nursery:
         await nursery.start(partial(space.run, (trivial_tool(),)))
         await nursery.start(server.run)
+        settle_collector()
         print(f"listening on {listener.origin}{MCP_PATH}", flush=True)
 
 
