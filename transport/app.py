@@ -5,11 +5,11 @@ Complete before anything listens: adding a route afterwards raises.
 
 from __future__ import annotations
 
-from typing import Protocol, cast
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import structlog
-from quart import Request, Response, request
-from quart.typing import ResponseTypes
+from quart import Response, request
 from quart_trio import QuartTrio
 
 from actors.space import Space
@@ -17,6 +17,7 @@ from protocol.handler import Handler, ServerInfo, error_reply
 from protocol.jsonrpc import ErrorCode
 from transport.connection import LARGER_BODIES, Connection
 from transport.direct_endpoint import STREAM_AFTER_SECONDS, DirectEndpoint
+from transport.endpoint_request import EndpointRequest
 from transport.mcp_http import WireReply, response_of
 from transport.mcp_service import McpService
 from transport.problem import problem_of
@@ -33,7 +34,7 @@ _log = structlog.stdlib.get_logger("http")
 
 
 class _Endpoint(Protocol):
-    async def serve(self, request: Request) -> Response | WireReply: ...
+    async def serve(self, request: EndpointRequest) -> Response | WireReply: ...
 
 
 class SpaceApp(QuartTrio):
@@ -41,11 +42,12 @@ class SpaceApp(QuartTrio):
 
     asgi_http_class = Connection
 
-    def __init__(self, endpoint: _Endpoint) -> None:
+    def __init__(self, endpoint: _Endpoint, most_body_bytes: int) -> None:
         super().__init__("space", static_folder=None, template_folder=None)
         # A path means what it says: no redirect, which no client of ours follows.
         self.url_map.merge_slashes = False
         self._endpoint = endpoint
+        self._most_body_bytes = most_body_bytes
         self.register_error_handler(Exception, _answer_error)
 
     def seal(self) -> None:
@@ -53,19 +55,21 @@ class SpaceApp(QuartTrio):
         # Quart has this check from Flask, and never sets what it looks at.
         self._got_first_request = True
 
-    async def handle_request(self, request: Request) -> ResponseTypes:
-        """Answer a request: the endpoint's here, all others by Quart's routes."""
+    def endpoint_request(self, scope: Mapping[str, Any]) -> EndpointRequest | None:
+        """The request, where it is one for the MCP endpoint; else None, and Quart serves it."""
+        return EndpointRequest(scope, self._most_body_bytes) if scope["path"] == MCP_PATH else None
+
+    async def serve_endpoint(self, request: EndpointRequest) -> Response | WireReply:
+        """Answer a request for the endpoint."""
         # Quart's routing and request context cost a call as much as everything that is done about it.
-        if request.path != MCP_PATH:
-            return await super().handle_request(request)
         try:
-            return cast("ResponseTypes", await self._endpoint.serve(request))
+            return await self._endpoint.serve(request)
         except Exception as error:  # noqa: BLE001 - the boundary of a request, as Quart's own is
             response = problem_of(error)
-            _log_failure(request, response, error)
+            _log_failure(request.path, request.method, response, error)
             # Clients of MCP read JSON-RPC, and try other transports when they get anything else.
             failed = error_reply(None, ErrorCode.INTERNAL_ERROR, str(error), response.status_code)
-            return cast("ResponseTypes", response_of(failed))
+            return response_of(failed)
 
 
 def make_app(space: Space, facts: EndpointFacts, *, stream_after: float = STREAM_AFTER_SECONDS) -> SpaceApp:
@@ -73,7 +77,7 @@ def make_app(space: Space, facts: EndpointFacts, *, stream_after: float = STREAM
     limits = space.options.limits
     service = McpService(space, Handler(ServerInfo(name="space", version=VERSION, title="Space"), limits))
     direct = DirectEndpoint(service, stream_after=stream_after)
-    app = SpaceApp(SseEndpoint(service, MCP_PATH) if facts.force_sse else direct)
+    app = SpaceApp(SseEndpoint(service, MCP_PATH) if facts.force_sse else direct, limits.body_bytes)
     app.config["MAX_CONTENT_LENGTH"] = limits.body_bytes
     app.config[LARGER_BODIES] = larger_bodies(limits)
     app.register_blueprint(rest_routes(space, facts))
@@ -84,10 +88,10 @@ def make_app(space: Space, facts: EndpointFacts, *, stream_after: float = STREAM
 
 async def _answer_error(error: Exception) -> Response:
     response = problem_of(error)
-    _log_failure(request, response, error)
+    _log_failure(request.path, request.method, response, error)
     return response
 
 
-def _log_failure(request: Request, response: Response, error: Exception) -> None:
+def _log_failure(path: str, method: str, response: Response, error: Exception) -> None:
     if response.status_code >= 500:
-        _log.error("request_failed", path=request.path, method=request.method, exc_info=error)
+        _log.error("request_failed", path=path, method=method, exc_info=error)

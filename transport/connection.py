@@ -15,7 +15,7 @@ from collections.abc import AsyncIterable, Mapping
 from contextlib import nullcontext
 from enum import Enum, auto
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import trio
 from quart import Request, Response
@@ -25,6 +25,7 @@ from quart.wrappers.response import DataBody, ResponseBody
 from werkzeug.datastructures import Headers
 
 from transport.asgi import Send, answer_json
+from transport.endpoint_request import EndpointRequest
 from transport.mcp_http import WireReply
 from transport.tcp_connection import connection_of
 
@@ -40,7 +41,21 @@ LARGER_BODIES = "LARGER_BODIES"
 """In the app's configuration: the paths whose body may be longer than `MAX_CONTENT_LENGTH`, with the most bytes."""
 
 
+_Request = Request | EndpointRequest
+
 _TOO_LATE = "The engine ended before the body of this request had come."
+
+
+class _EndpointApp(Protocol):
+    """What a connection asks of its app beside Quart's own."""
+
+    def endpoint_request(self, scope: Mapping[str, Any]) -> EndpointRequest | None:
+        """The request, where its path is one that the app serves past Quart; else None."""
+        ...
+
+    async def serve_endpoint(self, request: EndpointRequest) -> Response | WireReply:
+        """Answer a request that `endpoint_request` gave."""
+        ...
 
 
 class Connection(ASGIHTTPConnection):
@@ -54,7 +69,8 @@ class Connection(ASGIHTTPConnection):
 
     async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Handle the request in this task. Its messages need one beside it only where its body is slow to come."""
-        request = self._create_request_from_scope(send)
+        endpoint = cast("_EndpointApp", self.app)
+        request = endpoint.endpoint_request(self.scope) or self._create_request_from_scope(send)
         if self._connection is None:
             await self._serve_with_messages(request, receive, send)
             return
@@ -64,7 +80,7 @@ class Connection(ASGIHTTPConnection):
             self._connection.awaiting_body = body is _Body.SLOW
             match body:
                 case _Body.WHOLE:
-                    await self._respond(send, await self.app.handle_request(request))
+                    await self._respond(send, await self._answer(request))
                 case _Body.SLOW:
                     await self._serve_with_messages(request, receive, send)
                 case _Body.GONE:
@@ -73,12 +89,17 @@ class Connection(ASGIHTTPConnection):
             body = {"type": "about:blank", "title": "Shutting down", "status": 503, "detail": _TOO_LATE}
             await answer_json(cast("Send", send), 503, body, content_type="application/problem+json", close=True)
 
+    async def _answer(self, request: _Request) -> Any:
+        if isinstance(request, EndpointRequest):
+            return await cast("_EndpointApp", self.app).serve_endpoint(request)
+        return await self.app.handle_request(request)
+
     async def _serve_with_messages(
-        self, request: Request, receive: ASGIReceiveCallable, send: ASGISendCallable
+        self, request: _Request, receive: ASGIReceiveCallable, send: ASGISendCallable
     ) -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._receive, nursery, request, receive)
-            await self._respond(send, await self.app.handle_request(request))
+            await self._respond(send, await self._answer(request))
             nursery.cancel_scope.cancel()
 
     def _cancel(self, serving: trio.CancelScope) -> None:
@@ -94,7 +115,7 @@ class Connection(ASGIHTTPConnection):
             request.body = request.body_class(request.content_length, most)
         return request
 
-    async def handle_messages(self, request: Request, receive: ASGIReceiveCallable) -> None:
+    async def handle_messages(self, request: _Request, receive: ASGIReceiveCallable) -> None:
         """Take the rest of the body, then wait until the client is gone."""
         while (message := await receive())["type"] == "http.request":
             request.body.append(message["body"])
@@ -103,7 +124,7 @@ class Connection(ASGIHTTPConnection):
                 if self._connection is not None:
                     self._connection.awaiting_body = False
 
-    async def _receive(self, nursery: trio.Nursery, request: Request, receive: ASGIReceiveCallable) -> None:
+    async def _receive(self, nursery: trio.Nursery, request: _Request, receive: ASGIReceiveCallable) -> None:
         await self.handle_messages(request, receive)
         if not self._finishing:
             nursery.cancel_scope.cancel()
@@ -155,7 +176,7 @@ class _Body(Enum):
     GONE = auto()
 
 
-async def _take_body(request: Request, receive: ASGIReceiveCallable) -> _Body:
+async def _take_body(request: _Request, receive: ASGIReceiveCallable) -> _Body:
     """Take a body that is there, as nearly every one is."""
     with trio.move_on_after(AT_ONCE_SECONDS):
         while True:

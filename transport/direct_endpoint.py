@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 import trio
-from quart import Request, Response
+from quart import Response
 
 from actors.calls import Call
 from actors.sessions import ActiveSession, CloseStream
@@ -16,6 +16,7 @@ from actors.sessions import OpenStream as OpenStreamOf
 from protocol.decision import CallTool, Reply
 from protocol.http_facts import HttpFacts
 from protocol.jsonrpc import Message, ParseFault
+from transport.endpoint_request import EndpointRequest
 from transport.event_stream import event_stream
 from transport.kept_reply import kept_reply
 from transport.mcp_http import WireReply, body_of, facts_of, message_of, response_of
@@ -33,7 +34,7 @@ class DirectEndpoint:
         self._sessions = service.space.sessions
         self._stream_after = stream_after
 
-    async def serve(self, request: Request) -> Response | WireReply:
+    async def serve(self, request: EndpointRequest) -> Response | WireReply:
         """Answer one request of any method."""
         facts = facts_of(request)
         refused = self._service.handler.refuse_request(facts)
@@ -47,7 +48,7 @@ class DirectEndpoint:
             case _:
                 return response_of(await self._service.end_session(facts))
 
-    async def _post(self, facts: HttpFacts, request: Request) -> Response | WireReply:
+    async def _post(self, facts: HttpFacts, request: EndpointRequest) -> Response | WireReply:
         body = await body_of(request, self._service.handler)
         if isinstance(body, Reply):
             return response_of(body)

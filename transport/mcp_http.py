@@ -1,22 +1,22 @@
-"""Between Quart's requests and responses and the handler's values. Owns the translation, decides nothing."""
+"""Between requests and responses and the handler's values. Owns the translation, decides nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
 
 import trio
-from quart import Request
-from werkzeug.exceptions import RequestEntityTooLarge
 
 from protocol.decision import Reply
-from protocol.handler import Handler
+from protocol.handler import Handler, error_reply
 from protocol.http_facts import HttpFacts
-from protocol.jsonrpc import Batch, Message, Notification, ParseFault, parse, parse_json
+from protocol.jsonrpc import Batch, ErrorCode, Message, Notification, ParseFault, parse, parse_json
 from protocol.jsonrpc import Request as RpcRequest
 from protocol.limits import Limits
+from transport.endpoint_request import BodyTooLargeError, EndpointRequest
+
+BODY_SECONDS = 60.0
+"""How long a body may take to come, seconds: as long as the web framework gives the other routes."""
 
 LONG_BODY_BYTES = 256 * 1024
 """Parsing takes about 0.2 s for a hostile MiB, so a few milliseconds for this; a thread costs 0.1 ms."""
@@ -25,20 +25,16 @@ ACCEPTED = Reply(202, b"", ())
 """Strict clients drop the transport when a notification is answered with anything but an empty 202."""
 
 
-def facts_of(request: Request) -> HttpFacts:
+def facts_of(request: EndpointRequest) -> HttpFacts:
     """What the request says about itself. Of a header that comes twice, the last one counts."""
-    # Read once from the ASGI scope: this is the hot path, and six look-ups by name cost as much as parsing a call.
-    scope: Mapping[str, Any] = request.scope or {}
-    found: dict[bytes, bytes] = {name: value for name, value in scope["headers"] if name in _HEADERS}
-    query = request.args if scope["query_string"] else _NO_QUERY
+    # Read in one pass: this is the hot path, and six look-ups by name cost as much as parsing a call.
+    query = request.query
     return HttpFacts(
         method=request.method,
         session_query=query.get("sessionId") or query.get("session_id"),
-        **{_HEADERS[name]: value.decode("latin-1") for name, value in found.items()},
+        **{_HEADERS[name]: value.decode("latin-1") for name, value in request.headers if name in _HEADERS},
     )
 
-
-_NO_QUERY: Mapping[str, str] = {}
 
 _HEADERS = {
     b"content-type": "content_type",
@@ -48,14 +44,20 @@ _HEADERS = {
 }
 
 
-async def body_of(request: Request, handler: Handler) -> bytes | Reply:
-    """The body, or the refusal of one that is too long (a declared length was checked by the guard before)."""
+async def body_of(request: EndpointRequest, handler: Handler) -> bytes | Reply:
+    """The body, or the refusal of one that is too long or too slow.
+
+    A declared length was checked by the guard before.
+    """
     try:
-        data = await request.get_data()
-    except RequestEntityTooLarge:
+        with trio.fail_after(BODY_SECONDS):
+            return await request.body.whole()
+    except BodyTooLargeError:
         refused = handler.refuse_body()
-        return Reply(refused.status, refused.body, (*refused.headers, ("connection", "close")))
-    return data.encode() if isinstance(data, str) else data
+    except trio.TooSlowError:
+        reason = f"the body did not come within {BODY_SECONDS:g} s"
+        refused = error_reply(None, ErrorCode.INVALID_REQUEST, reason, HTTPStatus.REQUEST_TIMEOUT)
+    return Reply(refused.status, refused.body, (*refused.headers, ("connection", "close")))
 
 
 async def message_of(body: bytes, limits: Limits) -> Message | ParseFault:

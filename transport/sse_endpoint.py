@@ -10,7 +10,7 @@ from functools import partial
 from http import HTTPStatus
 
 import structlog
-from quart import Request, Response
+from quart import Response
 
 from actors.calls import CallsClosedError
 from actors.sessions import ActiveSession, NoteError
@@ -19,6 +19,7 @@ from protocol.decision import CallTool, Decision, Reply, RunBatch
 from protocol.handler import error_reply
 from protocol.http_facts import HttpFacts
 from protocol.jsonrpc import ErrorCode, Message, ParseFault
+from transport.endpoint_request import EndpointRequest
 from transport.event_stream import event_stream
 from transport.kept_reply import kept_reply
 from transport.mcp_http import ACCEPTED, WireReply, body_of, facts_of, message_of, response_of
@@ -38,7 +39,7 @@ class SseEndpoint:
         self._path = path
         self._sessions = service.space.sessions
 
-    async def serve(self, request: Request) -> Response | WireReply:
+    async def serve(self, request: EndpointRequest) -> Response | WireReply:
         """Answer one request of any method."""
         facts = facts_of(request)
         if facts.method == "POST" and facts.session_id is None:
@@ -61,7 +62,7 @@ class SseEndpoint:
         opened = await kept_reply(stream.ask(Connect(self._path)))
         return event_stream(opened.outbox.next, partial(stream.tell, Disconnect(opened.session_id, opened.outbox)))
 
-    async def _post(self, facts: HttpFacts, request: Request) -> Response | WireReply:
+    async def _post(self, facts: HttpFacts, request: EndpointRequest) -> Response | WireReply:
         body = await body_of(request, self._service.handler)
         if isinstance(body, Reply):
             return response_of(body)
