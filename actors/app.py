@@ -16,6 +16,7 @@ import trio
 from actors.context import ContextActor, FollowEngine, PatchContext
 from actors.process import run_shell
 from actors.process_groups import ProcessGroups
+from actors.renderer import find_renderer
 from actors.world import Execute, Redo, TakenPicture, TakePicture, Undo, WorldActor, WorldDone
 from engine.engine import EngineCommand
 from engine.errors import ConflictError
@@ -25,8 +26,9 @@ from engine.theme import THEMES
 from engine.view import Solid, View, ViewRequest
 from engine.world import Command, HistoryMove
 from presets.app import App, Done
-from presets.based_app import BasedApp
+from presets.bound_app import BoundApp
 from presets.context import ContextSnapshot, FactValue
+from presets.surface import SCENE
 
 ResultT = TypeVar("ResultT")
 
@@ -60,13 +62,13 @@ class RunningApp:
         """See `App`."""
         return self._files
 
-    def based_on(self, revision: int) -> App:
+    def bound(self, *, base_revision: int | None = None, step_group: str | None = None) -> App:
         """See `App`."""
-        return BasedApp(self, revision)
+        return BoundApp(self, base_revision, step_group)
 
     async def execute(self, command: Command[ResultT] | EngineCommand[ResultT]) -> Done[ResultT]:
         """See `App`."""
-        return await self.execute_on(command, None)
+        return await self.execute_on(command, None, None)
 
     async def undo(self) -> Done[HistoryMove]:
         """See `App`."""
@@ -77,10 +79,10 @@ class RunningApp:
         return await self.redo_on(None)
 
     async def execute_on(
-        self, command: Command[ResultT] | EngineCommand[ResultT], base_revision: int | None
+        self, command: Command[ResultT] | EngineCommand[ResultT], base_revision: int | None, step_group: str | None
     ) -> Done[ResultT]:
         """See `ExecutingApp`."""
-        return await self._followed(await self._reach().world.ask(Execute(command, base_revision)))
+        return await self._followed(await self._reach().world.ask(Execute(command, base_revision, step_group)))
 
     async def undo_on(self, base_revision: int | None) -> Done[HistoryMove]:
         """See `ExecutingApp`."""
@@ -101,6 +103,9 @@ class RunningApp:
     async def capture_view(self, request: ViewRequest) -> View:
         """See `App`. Raises `ConflictError` for a surface that shows nothing."""
         taken = await self._take_picture(request.surface)
+        if taken.surface == SCENE:
+            # Beforehand, since a thread that nobody waits for any more would leave the process of the try behind.
+            await find_renderer()
         theme = THEMES[taken.settings.theme]
         rendered = await self.in_thread(partial(taken.picture.png, request, theme))
         return View(

@@ -69,6 +69,11 @@ class Call:
         self._channel = None if decision.progress_token is None else trio.open_memory_channel[bytes](PROGRESS_CAPACITY)
 
     @property
+    def step_group(self) -> str | None:
+        """None: a call that a client makes is a step of its own."""
+        return None
+
+    @property
     def has_progress(self) -> bool:
         """Whether progress waits to be read."""
         return self._channel is not None and self._channel[1].statistics().current_buffer_used > 0

@@ -18,6 +18,7 @@ from actors.catalog import CatalogActor
 from actors.context import ContextActor, EditCapabilities
 from actors.errors import ActorStoppedError, MailboxFullError
 from actors.mcp_sync import McpSyncActor
+from actors.renderer import find_renderer
 from actors.resolution import CapabilityEdit, ResolutionActor
 from actors.sessions import Announce, CloseStreams, SessionsActor
 from actors.stream import StreamActor
@@ -25,7 +26,6 @@ from actors.supervisor import Supervisor
 from actors.world import CommitStore, WorldActor
 from actors.world_library import WorldLibrary
 from engine.engine import Engine
-from engine.scene import detect_renderer
 from presets.adapters import MCP_NAME_PREFIX
 from presets.builtins import drawing, general, graph, scene
 from presets.context import ContextSnapshot
@@ -126,8 +126,7 @@ class Space:
         context = self.context.view.value.context
         while context.surface != SCENE:
             context = (await contexts.next()).context
-        renderer = await trio.to_thread.run_sync(detect_renderer, abandon_on_cancel=True)
-        _log.info("renderer_found", renderer=renderer)
+        _log.info("renderer_found", renderer=await find_renderer())
 
     async def _announce_changes(self) -> None:
         """Tell open streams of every change of the list; changes that come close together become one."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 import structlog
@@ -70,6 +71,18 @@ class Execute(Message[WorldDone[ResultT]], Generic[ResultT]):
 
     command: Command[ResultT] | EngineCommand[ResultT]
     base_revision: int | None = None
+    step_group: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MergeSteps(Message[int]):
+    """Make one step of those that were made under a group, in each world that has any. The reply is how many.
+
+    Raises `StoreError` with those of a world that could not be written left as they were.
+    """
+
+    step_group: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +146,19 @@ class WorldActor(Actor[Engine]):
 
     @handles(Execute)
     async def _execute(self, message: Execute[object]) -> WorldDone[object]:
-        return await self._do(lambda: self.state.execute(message.command, base_revision=message.base_revision))
+        return await self._do(
+            lambda: self.state.execute(
+                message.command, base_revision=message.base_revision, step_group=message.step_group
+            )
+        )
+
+    @handles(MergeSteps)
+    async def _merge_steps(self, message: MergeSteps) -> int:
+        count = 0
+        for world_id in self.state.close_group(message.step_group):
+            merged = await self._do(partial(self.state.merge_steps, world_id, message.step_group, message.label))
+            count += merged.result
+        return count
 
     @handles(Undo)
     async def _undo(self, message: Undo) -> WorldDone[HistoryMove]:

@@ -215,7 +215,7 @@ class EngineExecuted(Generic[ResultT_co]):
     previous: _State | None = field(default=None, repr=False)
     """For `Engine.revert`: the state before an engine command."""
     in_world: Executed[object] | None = field(default=None, repr=False)
-    """For `Engine.revert`: what the active world did."""
+    """For `Engine.revert`: what the world did that the commit names."""
 
     @property
     def changed(self) -> bool:
@@ -242,6 +242,8 @@ class Engine:
         self._clock = clock
         self._selection_kind = selection_kind
         self._serial = 0
+        # The worlds in which each open group has steps.
+        self._open_groups: dict[str, dict[str, None]] = {}
 
     @property
     def settings(self) -> Settings:
@@ -278,27 +280,47 @@ class Engine:
         )
 
     def execute(
-        self, command: Command[ResultT] | EngineCommand[ResultT], *, base_revision: int | None = None
+        self,
+        command: Command[ResultT] | EngineCommand[ResultT],
+        *,
+        base_revision: int | None = None,
+        step_group: str | None = None,
     ) -> EngineExecuted[ResultT]:
         """Run the command whole or not at all: on the active world, or on the set of worlds and the settings.
 
+        A step that it makes belongs to that group, until `merge_steps` makes one step of it.
         Whatever the command raises goes to the caller, and everything is as it was. Raises `StaleError` when
         `base_revision` is given and is not the active world's.
         """
         self._check_base(base_revision)
         if isinstance(command, EngineCommand):
             return self._execute_here(command)
-        return self._executed_in_world(self.active_world.execute(command))
+        executed = self.active_world.execute(command, group=step_group)
+        if step_group is not None and executed.steps:
+            self._open_groups.setdefault(step_group, {})[self.active_world.id] = None
+        return self._executed_in_world(self.active_world, executed)
+
+    def close_group(self, group: str) -> tuple[str, ...]:
+        """Forget a group of steps. The result are the worlds in which it has any, for `merge_steps`."""
+        return tuple(world_id for world_id in self._open_groups.pop(group, {}) if world_id in self._state.entries)
+
+    def merge_steps(self, world_id: str, group: str, label: str) -> EngineExecuted[int]:
+        """Make one step of those of the group in a world; the result is how many there were. See `World.merge_steps`.
+
+        Raises `KeyError` for a world that does not exist.
+        """
+        world = self._state.entries[world_id].world
+        return self._executed_in_world(world, world.merge_steps(group, label))
 
     def undo(self, *, base_revision: int | None = None) -> EngineExecuted[HistoryMove]:
         """Take back the last step of the active world. Raises `ConflictError` when there is none; else as `execute`."""
         self._check_base(base_revision)
-        return self._executed_in_world(self.active_world.undo())
+        return self._executed_in_world(self.active_world, self.active_world.undo())
 
     def redo(self, *, base_revision: int | None = None) -> EngineExecuted[HistoryMove]:
         """Do the step again that was undone last. Raises `ConflictError` when there is none; else as `execute`."""
         self._check_base(base_revision)
-        return self._executed_in_world(self.active_world.redo())
+        return self._executed_in_world(self.active_world, self.active_world.redo())
 
     def revert(self, executed: EngineExecuted[ResultT]) -> None:
         """Be exactly as before `executed`, the last thing that was executed here, because a store refused it.
@@ -311,8 +333,8 @@ class Engine:
             )
         if not executed.changed:
             return
-        if executed.in_world is not None:
-            self.active_world.revert(executed.in_world)
+        if executed.in_world is not None and executed.commit.world is not None:
+            self._state.entries[executed.commit.world.world_id].world.revert(executed.in_world)
         if executed.previous is not None:
             self._state = executed.previous
         self._serial += 1
@@ -335,17 +357,17 @@ class Engine:
             result=result, revision=self.active_world.revision, commit=commit, serial=self._serial, previous=before
         )
 
-    def _executed_in_world(self, executed: Executed[ResultT]) -> EngineExecuted[ResultT]:
+    def _executed_in_world(self, world: World, executed: Executed[ResultT]) -> EngineExecuted[ResultT]:
         commit = NOTHING
-        if executed.revision != executed.previous_revision:
+        if executed.revision != executed.previous_revision or executed.changed:
             self._serial += 1
             commit = Commit(
                 world=WorldCommit(
-                    world_id=self.active_world.id,
+                    world_id=world.id,
                     revision=executed.revision,
                     position=executed.position,
                     changes=executed.changes,
-                    step=executed.step,
+                    steps=executed.steps,
                     drop_steps_from=executed.discarded[0].sequence if executed.discarded else None,
                 )
             )

@@ -44,6 +44,24 @@ class Change:
         return Change(self.collection, self.id, self.after, self.before, self.undoable)
 
 
+def merged_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """What changes that came one after the other amount to.
+
+    One entry per record (first before, last after), in order of first change; none for a record that is as it was.
+    """
+    merged: dict[tuple[str, str], Change] = {}
+    for change in changes:
+        key = (change.collection, change.id)
+        first = merged.get(key)
+        if first is None:
+            merged[key] = change
+        else:
+            merged[key] = Change(
+                change.collection, change.id, first.before, change.after, first.undoable or change.undoable
+            )
+    return tuple(change for change in merged.values() if change.before != change.after)
+
+
 class Index(Protocol):
     """Derived data that follows the table, such as the drawing order. Built on first use, then told of each change."""
 
@@ -178,17 +196,7 @@ class Transaction:
 
     def changes(self) -> tuple[Change, ...]:
         """What has changed so far, one entry per record (first before, last after), in order of first change."""
-        merged: dict[tuple[str, str], Change] = {}
-        for change in self._log:
-            key = (change.collection, change.id)
-            first = merged.get(key)
-            if first is None:
-                merged[key] = change
-            else:
-                merged[key] = Change(
-                    change.collection, change.id, first.before, change.after, first.undoable or change.undoable
-                )
-        return tuple(change for change in merged.values() if change.before != change.after)
+        return merged_changes(self._log)
 
     def rollback(self) -> None:
         """Leave the table and its indexes exactly as they were before this transaction."""

@@ -145,8 +145,7 @@ class Store:
             if change.after is not None
         ]
         dropped = [(change.collection, change.id) for change in world.changes if change.after is None]
-        step = world.step
-        encoded_step = (step.sequence, step.label, self._codec.encode_changes(step.changes)) if step else None
+        steps = [(step.sequence, step.label, self._codec.encode_changes(step.changes)) for step in world.steps]
 
         def write() -> None:
             if not store_rows.set_progress(self._connection, world.world_id, world.revision, world.position):
@@ -155,8 +154,8 @@ class Store:
             store_rows.drop_records(self._connection, world.world_id, dropped)
             if world.drop_steps_from is not None:
                 store_rows.drop_steps(self._connection, world.world_id, world.drop_steps_from)
-            if encoded_step is not None:
-                store_rows.add_step(self._connection, world.world_id, *encoded_step)
+            for step in steps:
+                store_rows.add_step(self._connection, world.world_id, *step)
 
         return write
 

@@ -59,7 +59,7 @@ class WorldCommit:
     revision: int
     position: int
     changes: tuple[Change, ...]
-    step: Step | None = None
+    steps: tuple[Step, ...] = ()
     drop_steps_from: int | None = None
 
 

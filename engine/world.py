@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import ClassVar, Generic, TypeVar
 
 from engine.errors import ConflictError
-from engine.records import Change, Record, RecordTable, Transaction
+from engine.records import Change, Record, RecordTable, Transaction, merged_changes
 
 ResultT_co = TypeVar("ResultT_co", covariant=True)
 ResultT = TypeVar("ResultT")
@@ -41,6 +42,8 @@ class Step:
     sequence: int
     label: str
     changes: tuple[Change, ...]
+    group: str | None = None
+    """Steps of one group become one by `World.merge_steps`. Not stored: no group outlives its process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +60,9 @@ class WorldContent:
 class Executed(Generic[ResultT_co]):
     """What one command did: its result for the asker, and the rest for the store.
 
-    `step` is the step that was added to the history, if any; `discarded` are the undone steps that stood in its place.
-    `position` is the number of steps that are done (not undone) after it. The previous values are for `World.revert`.
+    `steps` are the end of the history that is new, and `discarded` what stood in its place before: after a command the
+    step that it made, if any, and the undone steps. `position` is the number of steps that are done (not undone) after
+    it. The previous values are for `World.revert`.
     """
 
     result: ResultT_co
@@ -67,13 +71,19 @@ class Executed(Generic[ResultT_co]):
     position: int
     previous_revision: int
     previous_position: int
-    step: Step | None = None
+    steps: tuple[Step, ...] = ()
     discarded: tuple[Step, ...] = ()
 
     @property
+    def history_from(self) -> int:
+        """How many steps of the history stand as they did; `steps` follow them. 0 where the history did not change."""
+        first = next(iter((*self.steps, *self.discarded)), None)
+        return 0 if first is None else first.sequence - 1
+
+    @property
     def changed(self) -> bool:
-        """Whether anything in the world is different from before."""
-        return bool(self.changes)
+        """Whether anything in the world or its history is different from before."""
+        return bool(self.changes or self.steps or self.discarded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +140,8 @@ class World:
         """The table, for reading only, within the owner's own step."""
         return self._table
 
-    def execute(self, command: Command[ResultT]) -> Executed[ResultT]:
-        """Run the command whole or not at all.
+    def execute(self, command: Command[ResultT], *, group: str | None = None) -> Executed[ResultT]:
+        """Run the command whole or not at all. Its step belongs to the group that is named, if one is.
 
         Whatever the command raises goes to the caller, and the world is as it was.
         """
@@ -142,15 +152,36 @@ class World:
         if not changes:
             return Executed(result, (), *before, *before)
         self._revision += 1
-        step = None
+        steps: tuple[Step, ...] = ()
         discarded: tuple[Step, ...] = ()
         undoable = tuple(change for change in changes if change.undoable) if command.undoable else ()
         if undoable:
-            step = Step(self._position + 1, command.label, undoable)
+            steps = (Step(self._position + 1, command.label, undoable, group),)
             discarded = tuple(self._steps[self._position :])
-            self._steps[self._position :] = [step]
+            self._steps[self._position :] = steps
             self._position += 1
-        return Executed(result, changes, self._revision, self._position, *before, step, discarded)
+        return Executed(result, changes, self._revision, self._position, *before, steps, discarded)
+
+    def merge_steps(self, group: str, label: str) -> Executed[int]:
+        """Make one step of those of a group, under that label; the result is how many there were.
+
+        Steps of others between them stay where they are, so each run of the group becomes a step of its own, and one
+        that was undone does not come together with one that was not. Steps that cancel each other out leave none. The
+        content stays as it is, and so does the revision.
+        """
+        before = (self._revision, self._position)
+        first = next((index for index, step in enumerate(self._steps) if step.group == group), len(self._steps))
+        discarded = tuple(self._steps[first:])
+        count = sum(step.group == group for step in discarded)
+        if count == 0:
+            return Executed(0, (), *before, *before)
+        position = max(self._position, first)
+        done = _merged(self._steps[first:position], group, label)
+        undone = _merged(self._steps[position:], group, label)
+        steps = tuple(replace(step, sequence=first + number) for number, step in enumerate((*done, *undone), start=1))
+        self._steps[first:] = steps
+        self._position = min(self._position, first + len(done))
+        return Executed(count, (), self._revision, self._position, *before, steps, discarded)
 
     def undo(self) -> Executed[HistoryMove]:
         """Take the last step back. Raises `ConflictError` when there is none."""
@@ -180,8 +211,8 @@ class World:
             )
         for change in reversed(executed.changes):
             self._table.apply(change.inverse())
-        if executed.step is not None:
-            self._steps[executed.previous_position :] = executed.discarded
+        if executed.steps or executed.discarded:
+            self._steps[executed.history_from :] = executed.discarded
         self._revision = executed.previous_revision
         self._position = executed.previous_position
 
@@ -202,3 +233,14 @@ class World:
         self._position = position
         move = HistoryMove(step.label, self.undo_count, self.redo_count)
         return Executed(move, changes, self._revision, self._position, *before)
+
+
+def _merged(steps: Iterable[Step], group: str, label: str) -> list[Step]:
+    """The steps, each run of the group as one; their sequence is to be set."""
+    merged: list[Step] = []
+    for own, run in groupby(steps, lambda step: step.group == group):
+        if not own:
+            merged.extend(run)
+        elif changes := merged_changes(change for step in run for change in step.changes):
+            merged.append(Step(0, label, changes))
+    return merged

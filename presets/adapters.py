@@ -14,6 +14,7 @@ from mcp_types import ContentBlock, ImageContent, TextContent
 
 from engine.errors import EngineError, InvalidArgumentError, NotFoundError
 from presets.app import App
+from presets.presentation import RESERVED_NAMES
 from presets.schema import ToolArguments, ToolResult, WriteArguments, schema_of
 from protocol.tool import JsonObject, ToolCall, ToolError, ToolOutcome, ToolRun
 
@@ -74,7 +75,7 @@ def typed_adapter(
             try:
                 given = arguments.model_validate(raw)
                 base = given.base_revision if isinstance(given, WriteArguments) else None
-                made = await run(app if base is None else app.based_on(base), given, call)
+                made = await run(app.bound(base_revision=base, step_group=call.step_group), given, call)
             except EngineError as error:
                 raise ToolError(str(error)) from error
             images: tuple[ContentBlock, ...] = ()
@@ -108,10 +109,13 @@ class ToolAdapterRegistry:
     def register(self, adapter: ToolAdapter) -> None:
         """Add an adapter.
 
-        Raises `InvalidArgumentError` for an empty id, a name without the prefix `space_`, or an id that is taken.
+        Raises `InvalidArgumentError` for an empty id, a name that is reserved (in every deployment, whoever presents
+        what), a name without the prefix `space_`, or an id that is taken.
         """
         if not adapter.id:
             raise InvalidArgumentError("a tool adapter needs an id, such as 'drawing.insert-shape'")
+        if refusal := RESERVED_NAMES.refusal(adapter.mcp_name):
+            raise InvalidArgumentError(f"tool adapter {adapter.id!r}, MCP name {adapter.mcp_name!r}: {refusal}")
         if not adapter.mcp_name.startswith(MCP_NAME_PREFIX):
             raise InvalidArgumentError(
                 f"tool adapter {adapter.id!r}: MCP name {adapter.mcp_name!r} must begin with {MCP_NAME_PREFIX!r}"

@@ -37,10 +37,12 @@ class App(Protocol):
         """The workspace folder. Its methods are synchronous: call them through `in_thread`."""
         ...
 
-    def based_on(self, revision: int) -> App:
-        """The same engine, whose `execute`, `undo` and `redo` refuse when the world is not at that revision.
+    def bound(self, *, base_revision: int | None = None, step_group: str | None = None) -> App:
+        """The same engine for one call of a tool.
 
-        After the first change of its own it follows the world, so that a tool may change it in several steps.
+        With a base revision, `execute`, `undo` and `redo` refuse when the world is not at it; after the first change of
+        its own it follows the world, so that a tool may change it in several steps. With a group, the steps of its
+        changes are part of that group (`ToolCall.step_group`).
         """
         ...
 

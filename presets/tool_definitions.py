@@ -13,8 +13,8 @@ from engine.errors import ConflictError
 from presets.adapters import ToolAdapter, ToolAdapterRegistry
 from presets.annotations import annotations_of
 from presets.app import App
-from presets.definition import Risk
 from presets.resolution import ActiveTool, Resolution
+from presets.tool_labels import ToolLabels
 from protocol.tool import ToolDefinition
 
 MANAGED_OWNER = "agent-presets"
@@ -32,7 +32,7 @@ class DuplicateToolNameError(ConflictError):
 @dataclass(frozen=True, slots=True)
 class _Made:
     adapter: ToolAdapter
-    risk: Risk
+    labels: ToolLabels
     app: App
     definition: ToolDefinition
 
@@ -43,11 +43,11 @@ class DefinitionCache:
     def __init__(self) -> None:
         self._made: dict[str, _Made] = {}
 
-    def definition(self, adapter: ToolAdapter, risk: Risk, app: App) -> ToolDefinition:
-        """The definition of that adapter at that risk for that app; made when there is none for exactly these."""
+    def definition(self, adapter: ToolAdapter, labels: ToolLabels, app: App) -> ToolDefinition:
+        """The definition of that adapter with those labels for that app; made when there is none for exactly these."""
         made = self._made.get(adapter.id)
-        if made is None or made.adapter is not adapter or made.risk is not risk or made.app is not app:
-            made = _Made(adapter, risk, app, _define(adapter, risk, app))
+        if made is None or made.adapter is not adapter or made.labels != labels or made.app is not app:
+            made = _Made(adapter, labels, app, _define(adapter, labels, app))
             self._made[adapter.id] = made
         return made.definition
 
@@ -64,12 +64,16 @@ def tool_definitions(
 ) -> tuple[ToolDefinition, ...]:
     """The MCP tools of this resolution, in its order, owned by `MANAGED_OWNER` with the tool id as source.
 
+    Their labels say which preset offers them, in what group and at what risk (`ToolLabels`).
+
     Raises `UnknownAdapterError` and `DuplicateToolNameError`. Without a cache every definition is new.
     """
     cache = DefinitionCache() if cache is None else cache
+    groups = {preset.name: preset.group for preset in resolution.active_presets}
     by_name: dict[str, ToolDefinition] = {}
     for tool in resolution.tools:
-        definition = cache.definition(_adapter(adapters, tool), tool.risk, app)
+        labels = ToolLabels(tool.preset, groups.get(tool.preset), tool.risk)
+        definition = cache.definition(_adapter(adapters, tool), labels, app)
         other = by_name.setdefault(definition.name, definition)
         if other is not definition:
             raise DuplicateToolNameError(
@@ -91,7 +95,7 @@ def _adapter(adapters: ToolAdapterRegistry, tool: ActiveTool) -> ToolAdapter:
     return adapter
 
 
-def _define(adapter: ToolAdapter, risk: Risk, app: App) -> ToolDefinition:
+def _define(adapter: ToolAdapter, labels: ToolLabels, app: App) -> ToolDefinition:
     return ToolDefinition(
         name=adapter.mcp_name,
         title=adapter.title,
@@ -99,7 +103,8 @@ def _define(adapter: ToolAdapter, risk: Risk, app: App) -> ToolDefinition:
         input_schema=adapter.input_schema,
         output_schema=adapter.output_schema,
         run=adapter.make_run(app),
-        annotations=annotations_of(adapter, risk),
+        annotations=annotations_of(adapter, labels.risk),
         owner=MANAGED_OWNER,
         source=adapter.id,
+        labels=labels.to_mapping(),
     )

@@ -6,7 +6,8 @@ Source: the MCP specification, server/tools; `ToolDefinition` is the document's 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from mcp_types import ContentBlock, TextContent, ToolAnnotations
@@ -23,6 +24,11 @@ class ToolError(Exception):
 
 class ToolCall(Protocol):
     """What the body of a tool is told about the call it serves, and what it may do besides answering."""
+
+    @property
+    def step_group(self) -> str | None:
+        """What the changes that this call makes belong to, so that a whole program can be taken back at once."""
+        ...
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Tell the client how far the work is. `done` must not fall. Without a progress token this does nothing."""
@@ -52,11 +58,17 @@ ToolRun = Callable[[JsonObject, ToolCall], Awaitable[ToolOutcome]]
 """The body of a tool: validated arguments in, outcome out. Raises `ToolError` for what it cannot do."""
 
 
+NO_LABELS: Mapping[str, str] = MappingProxyType({})
+"""The labels of a tool about which nobody said anything."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolDefinition:
-    """One tool as it is registered. Schemas are JSON Schema objects and must not be changed after registration.
+    """One tool as it is registered. Schemas and labels must not be changed after registration.
 
-    `owner` says who registered it and alone may take it away; `source` says what it was made from (a tool id).
+    `owner` says who registered it and alone may take it away; `source` says what it was made from (a tool id). `labels`
+    are for whoever decides who sees the tool: no client ever does, but two tools with other labels are not equal, since
+    the same face may then be shown to others.
     """
 
     name: str
@@ -68,3 +80,4 @@ class ToolDefinition:
     title: str | None = None
     output_schema: JsonObject | None = None
     annotations: ToolAnnotations | None = None
+    labels: Mapping[str, str] = field(default_factory=lambda: NO_LABELS)

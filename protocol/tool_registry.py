@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from protocol.reserved_names import NOTHING_RESERVED, ReservedNames
 from protocol.schema import preview
 from protocol.tool import JsonObject, ToolDefinition
 from protocol.tool_list import ToolEntry, ToolFace, ToolList, face_key
@@ -36,6 +37,10 @@ class ToolRegistryError(ValueError):
 
 class InvalidToolError(ToolRegistryError):
     """Raised for a definition that cannot be registered; the text names the tool and the part of it."""
+
+
+class ReservedNameError(InvalidToolError):
+    """Raised for a definition whose name is reserved; the text says what for."""
 
 
 class DuplicateToolError(ToolRegistryError):
@@ -75,10 +80,14 @@ ChangeListener = Callable[[ToolList], None]
 
 
 class ToolRegistry:
-    """Tools by name. Without `namespace_prefix` every name is welcome, with it only names that begin so."""
+    """Tools by name. Without `namespace_prefix` every name is welcome, with it only names that begin so.
 
-    def __init__(self, namespace_prefix: str | None = None) -> None:
+    What is `reserved` nobody may register, whoever asks.
+    """
+
+    def __init__(self, namespace_prefix: str | None = None, reserved: ReservedNames = NOTHING_RESERVED) -> None:
         self._prefix = namespace_prefix
+        self._reserved = reserved
         self._entries: dict[str, ToolEntry] = {}
         self._faces: dict[bytes, ToolFace] = {}
         self._listeners: list[ChangeListener] = []
@@ -203,6 +212,8 @@ class ToolRegistry:
                 f"tool {preview(name)}: the name has {len(name)} characters; the most is {TOOL_NAME_CHARS}, because "
                 f"clients put the server's name before it and models take {MODEL_NAME_CHARS} in all"
             )
+        if refusal := self._reserved.refusal(name):
+            raise ReservedNameError(f"tool {name!r}: {refusal}")
         if self._prefix is not None and not name.startswith(self._prefix):
             raise InvalidToolError(f"tool {name!r}: the name must begin with the prefix {self._prefix!r}")
         description = cast("object", definition.description)

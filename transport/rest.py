@@ -138,6 +138,8 @@ _VIEW_HEADERS = {
 class _QuietCall:
     """A call without a client to report to."""
 
+    step_group: str | None = None
+
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Nobody waits for it."""
 

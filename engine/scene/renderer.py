@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from functools import cache
+import time
+from collections.abc import Callable
 from threading import Lock
 from typing import Literal
 
@@ -23,21 +24,52 @@ UNKNOWN_RENDERER = "not known yet"
 PROBE_SECONDS = 30.0
 """Longest time that a try may take; a loaded machine needs a few seconds for it."""
 
+LOOK_SECONDS = 0.05
+"""How often whoever waits for a try is asked whether it still wants it: the longest that the end of an engine waits."""
+
+Checkpoint = Callable[[], object]
+"""Called again and again while something is waited for. What it raises ends the waiting, and goes on."""
+
 _NAMES: dict[GlPlatform, RendererName] = {"egl": "mujoco-egl", "osmesa": "mujoco-osmesa"}
 _SWITCH = "MUJOCO_GL"
 _OFF = frozenset({"disable", "disabled", "off", "false", "0"})
-_finding_out = Lock()
 
 
-def detect_renderer() -> RendererName:
-    """The renderer that pictures of scenes are made with on this machine. The first call takes a second or more."""
-    with _finding_out:
-        return _detected()
+class _Found:
+    """What was found out: once for the whole process, since its machine stays the same."""
+
+    def __init__(self) -> None:
+        self.finding_out = Lock()
+        self.name: RendererName | None = None
+
+
+_found = _Found()
+
+
+def _go_on() -> None:
+    """The checkpoint of those who wait to the end."""
+
+
+def detect_renderer(checkpoint: Checkpoint = _go_on) -> RendererName:
+    """The renderer that pictures of scenes are made with on this machine. The first call takes a second or more.
+
+    Raises what `checkpoint` raises; the process of the try is gone then, nothing is settled, and the next call tries
+    again.
+    """
+    found = _found
+    while not found.finding_out.acquire(timeout=LOOK_SECONDS):
+        checkpoint()
+    try:
+        if found.name is None:
+            found.name = _detected(checkpoint)
+        return found.name
+    finally:
+        found.finding_out.release()
 
 
 def renderer_name() -> str:
     """The same without waiting: `UNKNOWN_RENDERER` as long as `detect_renderer` has not come to an end."""
-    return _detected() if _detected.cache_info().currsize else UNKNOWN_RENDERER
+    return _found.name or UNKNOWN_RENDERER
 
 
 def platform_of(name: RendererName) -> GlPlatform | None:
@@ -45,25 +77,43 @@ def platform_of(name: RendererName) -> GlPlatform | None:
     return next((platform for platform, of_platform in _NAMES.items() if of_platform == name), None)
 
 
-@cache
-def _detected() -> RendererName:
+def _detected(checkpoint: Checkpoint) -> RendererName:
     wanted = os.environ.get(_SWITCH, "").strip().lower()
     if wanted in _OFF:
         return "software"
     for platform in PLATFORMS:
-        if (wanted not in PLATFORMS or platform == wanted) and probe(platform):
+        if (wanted not in PLATFORMS or platform == wanted) and probe(platform, checkpoint):
             return _NAMES[platform]
     return "software"
 
 
-def probe(platform: GlPlatform) -> bool:
-    """Whether a process of its own can make a picture with that platform."""
+def probe(platform: GlPlatform, checkpoint: Checkpoint = _go_on) -> bool:
+    """Whether a process of its own can make a picture with that platform. That process is gone when this is left.
+
+    Raises what `checkpoint` raises.
+    """
     # -P: the current folder is the user's, and may hold a package of the same name.
     command = [sys.executable, "-P", "-m", "engine.scene.gl_probe", platform]
     try:
-        done = subprocess.run(  # noqa: S603 - our own program, by our own interpreter
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROBE_SECONDS, check=False, text=True
+        process = subprocess.Popen(  # noqa: S603 - our own program, by our own interpreter
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except OSError:
         return False
-    return done.returncode == 0 and done.stdout.strip() == GL_WORKS
+    with process:
+        try:
+            said = _said(process, checkpoint)
+        finally:
+            process.kill()
+    return process.returncode == 0 and said.strip() == GL_WORKS
+
+
+def _said(process: subprocess.Popen[str], checkpoint: Checkpoint) -> str:
+    """All that the process prints until it ends; nothing where it takes longer than `PROBE_SECONDS`."""
+    deadline = time.monotonic() + PROBE_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            return process.communicate(timeout=LOOK_SECONDS)[0]
+        except subprocess.TimeoutExpired:
+            checkpoint()
+    return ""

@@ -10,7 +10,7 @@ import trio.testing
 from structlog.testing import capture_logs
 
 from actors.errors import InternalError
-from actors.world import Execute, Redo, TakePicture, Undo, WorldActor
+from actors.world import Execute, MergeSteps, Redo, TakePicture, Undo, WorldActor
 from engine.commands import CreateWorld, DeleteWorld, ListWorlds, RememberContext, SetTheme, SwitchWorld
 from engine.drawing.insert import InsertBox
 from engine.drawing.selection import ClearSelection
@@ -224,3 +224,20 @@ async def test_a_change_that_is_based_on_an_older_revision_is_refused(world: Wor
                 await world.ask(message)
         assert len(store.commits) == 1
         assert (await world.ask(Undo(base_revision=first.revision))).changed
+
+
+async def test_the_steps_of_a_program_become_one_step_in_every_world_it_was_in(
+    world: WorldActor, store: MemoryStore
+) -> None:
+    async with running_actors(world):
+        for _ in range(2):
+            await world.ask(Execute(RECTANGLE, step_group="program-1"))
+        created = await world.ask(Execute(CreateWorld("second", activate=True), step_group="program-1"))
+        for _ in range(3):
+            await world.ask(Execute(RECTANGLE, step_group="program-1"))
+        assert created.changed
+        assert await world.ask(MergeSteps("program-1", "boxes")) == 5
+        assert world.status.value.undo_count == 1
+        assert (await world.ask(Undo())).result.label == "boxes"
+        assert await world.ask(MergeSteps("program-1", "boxes")) == 0
+    assert [len(commit.world.steps) for commit in store.commits[-3:-1] if commit.world] == [1, 1]

@@ -66,8 +66,7 @@ def test_a_world_command_runs_on_the_active_world_and_says_what_to_write() -> No
     written = executed.commit.world
     assert written is not None
     assert (written.world_id, written.revision, written.position, written.drop_steps_from) == ("world-1", 1, 1, None)
-    assert written.step is not None
-    assert written.step.sequence == 1
+    assert [step.sequence for step in written.steps] == [1]
     assert executed.commit == Commit(world=written)
 
 
@@ -86,7 +85,7 @@ def test_undo_and_redo_write_records_and_position_but_no_step() -> None:
     engine.execute(Write("a"))
     undone = engine.undo().commit.world
     assert isinstance(undone, WorldCommit)
-    assert (undone.position, undone.revision, undone.step, len(undone.changes)) == (0, 2, None, 1)
+    assert (undone.position, undone.revision, undone.steps, len(undone.changes)) == (0, 2, (), 1)
     redone = engine.redo().commit.world
     assert isinstance(redone, WorldCommit)
     assert (redone.position, redone.revision) == (1, 3)

@@ -183,7 +183,7 @@ def test_a_write_that_fails_in_the_middle_leaves_nothing_behind(tmp_path: Path) 
     with opened(tmp_path) as (store, engine):
         do(store, engine, Write("a"))
         step = Step(1, "again", ())
-        clash = WorldCommit(world_id="world-1", revision=9, position=9, changes=(), step=step)
+        clash = WorldCommit(world_id="world-1", revision=9, position=9, changes=(), steps=(step,))
         with pytest.raises(StoreError, match="UNIQUE"):
             store.write(Commit(settings=Settings(active_world_id="world-1", theme="light"), world=clash))
         expected = picture(engine)

@@ -110,7 +110,7 @@ def test_a_command_that_is_no_step_keeps_what_can_be_redone() -> None:
     world.undo()
     executed = world.execute(Move("somewhere"))
     assert executed.changed
-    assert executed.step is None
+    assert executed.steps == ()
     assert (world.undo_count, world.redo_count) == (0, 1)
     world.redo()
     assert world.read().get(Cursor, "cursor") == Cursor(at="somewhere")
@@ -169,7 +169,7 @@ def test_undoing_everything_and_redoing_everything_is_exact(sequence: list[Comma
     world = new_world()
     states = [undoable_content(world.read())]
     for command in sequence:
-        if world.execute(command).step is not None:
+        if world.execute(command).steps:
             states.append(undoable_content(world.read()))
     kept = {key: record for key, record in content(world.read()).items() if key[0] != Note.collection}
     for state in reversed(states[:-1]):

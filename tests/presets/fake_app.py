@@ -15,7 +15,7 @@ from engine.view import View, ViewRequest
 from engine.world import Command, HistoryMove
 from presets.adapters import ToolAdapter
 from presets.app import App, Done
-from presets.based_app import BasedApp
+from presets.bound_app import BoundApp
 from presets.context import ContextSnapshot, FactValue
 from presets.surface import coherent
 from protocol.tool import JsonObject, ToolOutcome
@@ -55,11 +55,11 @@ class FakeApp:
         assert self._files is not None, "this test has no workspace folder"
         return self._files
 
-    def based_on(self, revision: int) -> App:
-        return BasedApp(self, revision)
+    def bound(self, *, base_revision: int | None = None, step_group: str | None = None) -> App:
+        return BoundApp(self, base_revision, step_group)
 
     async def execute(self, command: Command[ResultT] | EngineCommand[ResultT]) -> Done[ResultT]:
-        return await self.execute_on(command, None)
+        return await self.execute_on(command, None, None)
 
     async def undo(self) -> Done[HistoryMove]:
         return await self.undo_on(None)
@@ -68,9 +68,9 @@ class FakeApp:
         return await self.redo_on(None)
 
     async def execute_on(
-        self, command: Command[ResultT] | EngineCommand[ResultT], base_revision: int | None
+        self, command: Command[ResultT] | EngineCommand[ResultT], base_revision: int | None, step_group: str | None
     ) -> Done[ResultT]:
-        return self._done(self.engine.execute(command, base_revision=base_revision))
+        return self._done(self.engine.execute(command, base_revision=base_revision, step_group=step_group))
 
     async def undo_on(self, base_revision: int | None) -> Done[HistoryMove]:
         return self._done(self.engine.undo(base_revision=base_revision))
@@ -107,6 +107,8 @@ class FakeApp:
 
 class SilentCall:
     """A call whose progress nobody listens to."""
+
+    step_group: str | None = None
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         pass

@@ -46,6 +46,8 @@ async def say_goodbye(arguments: JsonObject, call: ToolCall) -> ToolOutcome:
 class SilentCall:
     """A `ToolCall` of which nobody asks anything."""
 
+    step_group: str | None = None
+
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         raise NotImplementedError
 

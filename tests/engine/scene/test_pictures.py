@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import struct
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ from engine.scene.mujoco_picture import paint_with_mujoco
 from engine.scene.picture import paint, picture
 from engine.scene.raycast import ScreenRay
 from engine.scene.records import BodyShape
-from engine.scene.renderer import detect_renderer, platform_of, probe, renderer_name
+from engine.scene.renderer import UNKNOWN_RENDERER, _Found, detect_renderer, platform_of, probe, renderer_name
 from engine.scene.selection import SelectObjects
 from engine.scene.software_picture import paint_in_software
 from engine.scene.terrain import NoiseRecipe
@@ -317,6 +319,56 @@ def test_the_renderer_of_this_machine_is_found_out_once():
 
     assert found in ("mujoco-egl", "mujoco-osmesa", "software")
     assert renderer_name() == detect_renderer() == found
+
+
+class NoLongerWantedError(Exception):
+    """What a checkpoint raises here."""
+
+
+def no_longer_wanted() -> None:
+    raise NoLongerWantedError
+
+
+def test_a_probe_that_is_no_longer_wanted_leaves_no_process_and_no_pipe():
+    before = open_files()
+
+    with pytest.raises(NoLongerWantedError):
+        probe("egl", no_longer_wanted)
+
+    assert open_files() == before
+    assert probes() == []
+
+
+def test_a_renderer_that_is_no_longer_wanted_is_found_out_by_the_next_who_asks(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("engine.scene.renderer._found", _Found())
+    monkeypatch.delenv("MUJOCO_GL", raising=False)
+
+    with pytest.raises(NoLongerWantedError):
+        detect_renderer(no_longer_wanted)
+
+    assert renderer_name() == UNKNOWN_RENDERER
+    monkeypatch.setenv("MUJOCO_GL", "disable")
+    assert detect_renderer(no_longer_wanted) == renderer_name() == "software"
+
+
+def test_who_waits_for_another_to_find_out_may_stop_waiting(monkeypatch: pytest.MonkeyPatch):
+    found = _Found()
+    monkeypatch.setattr("engine.scene.renderer._found", found)
+
+    with found.finding_out, pytest.raises(NoLongerWantedError):
+        detect_renderer(no_longer_wanted)
+
+
+def open_files() -> list[str]:
+    """What the descriptors of this process point at."""
+    return sorted(os.readlink(entry.path) for entry in os.scandir("/proc/self/fd") if os.path.lexists(entry.path))
+
+
+def probes() -> list[str]:
+    """The commands of the probes that this process has started and that still run."""
+    children = [pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()]
+    commands = [Path(f"/proc/{pid}/cmdline").read_text() for pid in children]
+    return [command for command in commands if "gl_probe" in command]
 
 
 def test_a_probe_that_cannot_succeed_says_so():

@@ -1,7 +1,7 @@
-"""An app that changes a world only as long as nobody else does. Owns the revision that a tool is based on.
+"""The app as one call of a tool gets it. Owns the revision that the call is based on, and the group of its steps.
 
-Reads go through as they are. Each change is made on the revision before it, so the first one checks what the caller
-named, and the later ones that nobody came in between.
+Reads go through as they are. On a revision, each change is made on the one before it, so the first one checks what the
+caller named, and the later ones that nobody came in between.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class ExecutingApp(App, Protocol):
     """An app that can make a change on a revision. Both apps of the project are."""
 
     async def execute_on(
-        self, command: Command[ResultT] | EngineCommand[ResultT], base_revision: int | None
+        self, command: Command[ResultT] | EngineCommand[ResultT], base_revision: int | None, step_group: str | None
     ) -> Done[ResultT]:
-        """`App.execute`, refused with `StaleError` when the world is not at `base_revision`."""
+        """`App.execute` in that group, refused with `StaleError` when the world is not at `base_revision`."""
         ...
 
     async def undo_on(self, base_revision: int | None) -> Done[HistoryMove]:
@@ -38,25 +38,27 @@ class ExecutingApp(App, Protocol):
         ...
 
 
-class BasedApp:
-    """`App` on a revision; see `App.based_on`."""
+class BoundApp:
+    """`App` for one call; see `App.bound`."""
 
-    def __init__(self, app: ExecutingApp, revision: int) -> None:
+    def __init__(self, app: ExecutingApp, base_revision: int | None, step_group: str | None) -> None:
         self._app = app
-        self._revision = revision
+        self._revision = base_revision
+        self._group = step_group
 
     @property
     def files(self) -> WorkspaceFiles:
         """See `App`."""
         return self._app.files
 
-    def based_on(self, revision: int) -> App:
-        """See `App`."""
-        return BasedApp(self._app, revision)
+    def bound(self, *, base_revision: int | None = None, step_group: str | None = None) -> App:
+        """See `App`. What is not said anew stays as it is."""
+        revision = self._revision if base_revision is None else base_revision
+        return BoundApp(self._app, revision, self._group if step_group is None else step_group)
 
     async def execute(self, command: Command[ResultT] | EngineCommand[ResultT]) -> Done[ResultT]:
         """See `App`."""
-        return self._moved(await self._app.execute_on(command, self._revision))
+        return self._moved(await self._app.execute_on(command, self._revision, self._group))
 
     async def undo(self) -> Done[HistoryMove]:
         """See `App`."""
@@ -87,5 +89,6 @@ class BasedApp:
         return await self._app.in_thread(function)
 
     def _moved(self, done: Done[ResultT]) -> Done[ResultT]:
-        self._revision = done.revision
+        if self._revision is not None:
+            self._revision = done.revision
         return done

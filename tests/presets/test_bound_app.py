@@ -1,4 +1,4 @@
-"""A write may name the revision it is based on, and is refused when the world has changed since."""
+"""A call of a tool may name the revision it is based on, and be part of a group of steps."""
 
 from __future__ import annotations
 
@@ -71,6 +71,20 @@ async def test_a_tool_of_several_steps_follows_its_own_changes() -> None:
 async def test_based_again_the_last_word_counts() -> None:
     app = FakeApp()
     revision = await revision_after_one_rectangle(app)
-    again = app.based_on(0).based_on(revision)
+    again = app.bound(base_revision=0).bound(base_revision=revision)
     outcome = await call(again, drawing.adapters(), "space_drawing_clear_selection")
     assert not outcome.is_error
+
+
+async def test_calls_of_one_group_are_taken_back_at_once() -> None:
+    app = FakeApp()
+    await revision_after_one_rectangle(app)
+    program = app.bound(step_group="program-1")
+    for _ in range(3):
+        await call(program, drawing.adapters(), "space_drawing_insert_shape", **RECTANGLE)
+    (world_id,) = app.engine.close_group("program-1")
+    merged = app.engine.merge_steps(world_id, "program-1", "three more")
+    assert merged.result == 3
+    outcome = await call(app, drawing.adapters(), "space_drawing_undo")
+    assert outcome.structured is not None
+    assert (outcome.structured["step"], outcome.structured["undo_count"]) == ("three more", 1)

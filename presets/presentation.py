@@ -1,0 +1,44 @@
+"""The form in which tools reach a model, and the one name that belongs to it. Owns both, and who may not have the name.
+
+What an agent may do is its capability catalogue; presentation only says how its model sees that. It is declared per
+scope (`presets.scope`) and carried out by the projection (`presets.projection`).
+Source: tool-presentation, "Decision".
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from protocol.reserved_names import ReservedNames
+
+
+class Presentation(StrEnum):
+    """How an agent's tools are shown to its model."""
+
+    NATIVE = "native"
+    """Each tool with its own schema."""
+    CODE = "code"
+    """Only `space_run_code`, which runs a program that calls the tools."""
+    BOTH = "both"
+    """Each tool, and `space_run_code` beside them."""
+
+    @property
+    def runs_programs(self) -> bool:
+        """Whether it shows `space_run_code`, and so needs a code runtime."""
+        return self is not Presentation.NATIVE
+
+
+RUN_CODE_NAME = "space_run_code"
+"""The MCP name of the tool that runs a program. It is no registration: the projection adds it where it is presented."""
+
+DEFAULT_OPTION = "--presentation"
+"""The option of `space serve` that sets the deployment's presentation."""
+
+_PURPOSE = "the tool that runs a program in Code Mode, whether or not any agent presents it"
+
+RESERVED_NAMES = ReservedNames({RUN_CODE_NAME: _PURPOSE, "run_code": _PURPOSE})
+"""Nobody may register these in any deployment, since any agent may present code at any time.
+
+`run_code` is among them although it lacks Space's prefix: a client puts the server's name before it, and that is
+`space` in every configuration that Space writes.
+"""
