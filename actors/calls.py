@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import structlog
 import trio
 
-from actors.catalog import CatalogActor
 from actors.errors import ActorError
 from actors.published import Published
 from actors.sessions import ActiveSession, NoteUnfollowed, SessionsActor
@@ -21,6 +21,7 @@ from protocol.decision import CallTool
 from protocol.notifications import progress_notification
 from protocol.prepared_call import PreparedCall
 from protocol.result import outcome_of_error
+from protocol.session import Audience
 from protocol.tool import ToolCall, ToolError, ToolOutcome
 
 LIST_WAIT_SECONDS = 1.0
@@ -113,12 +114,20 @@ class Call:
         self.done.set()
 
 
+class ListRevisions(Protocol):
+    """Who knows how far the tool list of an audience has come. `AgentToolLists` does."""
+
+    def revision(self, audience: Audience) -> int | None:
+        """The revision now; None for an audience that sees nothing."""
+        ...
+
+
 class Calls:
     """Runs calls. `run` holds the nursery; `start` puts a call into it; `drain` ends it well."""
 
-    def __init__(self, sessions: SessionsActor, catalog: CatalogActor) -> None:
+    def __init__(self, sessions: SessionsActor, tools: ListRevisions) -> None:
         self._sessions = sessions
-        self._catalog = catalog
+        self._tools = tools
         self._nursery: trio.Nursery | None = None
         self._running: dict[Call, None] = {}
         self._answering = 0
@@ -168,7 +177,7 @@ class Calls:
 
     async def _run(self, call: Call, active: ActiveSession) -> None:
         outcome: ToolOutcome | None = None
-        revision = self._catalog.tools.value.revision
+        revision = self._tools.revision(active.session.audience)
         try:
             with call.scope:
                 await trio.lowlevel.checkpoint_if_cancelled()
@@ -194,11 +203,11 @@ class Calls:
             self._answering -= 1
             self._ended.publish(0)
 
-    async def _let_client_list(self, active: ActiveSession, before: int) -> None:
+    async def _let_client_list(self, active: ActiveSession, before: int | None) -> None:
         """Hold the answer of a call that changed the tool list, until the client has had the chance to fetch it."""
-        revision = self._catalog.tools.value.revision
+        revision = self._tools.revision(active.session.audience)
         following = active.following
-        if revision == before or not active.has_stream or not following.value.follows:
+        if revision is None or revision == before or not active.has_stream or not following.value.follows:
             return
         with trio.move_on_after(LIST_WAIT_SECONDS):
             seen = following.version

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from actors import ranks
 from actors.actor import Actor, Message, handles
+from actors.agents import AgentsActor, FollowCapabilities
 from actors.errors import ActorError
 from actors.mcp_sync import McpSyncActor, Sync
 from actors.published import Published
@@ -137,18 +138,24 @@ REMEMBERED = ("surface", "activity", "canvas_visible")
 
 
 class ContextActor(Actor[ContextState]):
-    """Owns context and overrides. Asks resolution, sync and world."""
+    """Owns context and overrides. Asks resolution, sync, agents and world."""
 
     name: ClassVar[str] = "context"
     rank: ClassVar[int] = ranks.CONTEXT
 
     def __init__(
-        self, context: ContextSnapshot, resolution: ResolutionActor, sync: McpSyncActor, world: WorldActor
+        self,
+        context: ContextSnapshot,
+        resolution: ResolutionActor,
+        sync: McpSyncActor,
+        agents: AgentsActor,
+        world: WorldActor,
     ) -> None:
         view = ContextView(context, Overrides(), Resolution())
         super().__init__(ContextState(view))
         self._resolution = resolution
         self._sync = sync
+        self._agents = agents
         self._world = world
         self.view: Published[ContextView] = Published(view)
 
@@ -186,6 +193,7 @@ class ContextActor(Actor[ContextState]):
             await self._resolution.ask(Settle(keep=False))
             raise
         await self._resolution.ask(Settle(keep=True))
+        await self._agents.ask(FollowCapabilities())
         return self._become(view, resolved)
 
     @handles(ExplainTool)

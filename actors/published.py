@@ -6,7 +6,7 @@ become one, and the last one is always delivered. Never a queue.
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import trio
 
@@ -47,6 +47,18 @@ class Published(Generic[ValueT]):
         while self._version <= version:
             await self._changed.wait()
         return self._version
+
+
+async def wait_for_any(*sources: tuple[Published[Any], int]) -> None:
+    """Wait until one of these values is newer than the version beside it."""
+    async with trio.open_nursery() as nursery:
+
+        async def wait(source: Published[Any], version: int) -> None:
+            await source.wait_beyond(version)
+            nursery.cancel_scope.cancel()
+
+        for source, version in sources:
+            nursery.start_soon(wait, source, version)
 
 
 class Subscription(Generic[ValueT]):

@@ -1,6 +1,7 @@
 """The order of asks: who may ask whom. An actor asks only those below it, so no two can wait for each other."""
 
 CONTEXT = 70
+AGENTS = 65
 RESOLUTION = 60
 MCP_SYNC = 50
 CATALOG = 40

@@ -13,6 +13,7 @@ from typing import ClassVar
 from actors import ranks
 from actors.actor import Actor, Message, handles
 from presets.adapters import ToolAdapter, ToolAdapterRegistry
+from presets.agents.mounting import KnownCapabilities
 from presets.app import App
 from presets.context import ContextSnapshot
 from presets.definition import OverrideState, PresetDefinition
@@ -96,6 +97,11 @@ class ExplainAll(Message[tuple[Explanation, ...]]):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadKnown(Message[KnownCapabilities]):
+    """What exists, offered or not: the tools by MCP name, the presets and their groups."""
+
+
+@dataclass(frozen=True, slots=True)
 class ViewPresets(Message[PresetView]):
     """Every preset as a row."""
 
@@ -175,6 +181,15 @@ class ResolutionActor(Actor[Capabilities]):
             overrides=message.resolution.overrides,
             resolution=message.resolution,
             owners=message.owners,
+        )
+
+    @handles(ReadKnown)
+    async def _read_known(self, message: ReadKnown) -> KnownCapabilities:
+        presets = self.state.presets.list()
+        return KnownCapabilities(
+            tools=frozenset(adapter.mcp_name for adapter in self.state.adapters),
+            presets=frozenset(preset.name for preset in presets),
+            groups=frozenset(preset.group for preset in presets if preset.group is not None),
         )
 
     @handles(ViewPresets)

@@ -15,7 +15,7 @@ from actors.outbox import Outbox
 from actors.published import Published
 from protocol.call_table import CallHandle, TooManyCalls
 from protocol.jsonrpc import RequestId
-from protocol.session import Session
+from protocol.session import EVERYBODY, Audience, Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +117,22 @@ class OpenSession(Message[Session]):
     protocol_version: str
     client_name: str | None
     client_version: str | None
+    audience: Audience = EVERYBODY
 
 
 @dataclass(frozen=True, slots=True)
 class OpenStreamSession(Message[Session]):
     """Open a session for a stream that may send `initialize` later, or never. Raises `SessionTableFullError`."""
+
+    audience: Audience = EVERYBODY
+
+
+@dataclass(frozen=True, slots=True)
+class PresentSession(Message[Session | None]):
+    """Let a session have its tools in this form from now on (None: as its agent has them). None for an unknown one."""
+
+    session_id: str
+    presentation: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +156,13 @@ class MarkInitialized(Message[None]):
 class Begin(Message[ActiveSession | None]):
     """A request of that session begins, with the calls that it announces; None for an unknown session.
 
-    Sessions that are too old are pruned first. Of the claims all are taken or none.
+    Sessions that are too old are pruned first. Of the claims all are taken or none. A session is known only at the
+    endpoint of its own agent.
     """
 
     session_id: str
     claims: tuple[CallClaim, ...] = ()
+    agent: str = EVERYBODY.agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +226,9 @@ class Push(Message[bool]):
 
 @dataclass(frozen=True, slots=True)
 class Announce(Message[None]):
-    """Tell every stream that the tool list has changed."""
+    """Tell every stream that its tool list has changed, but for those of sessions of an audience that is named."""
+
+    unless_of: frozenset[Audience] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

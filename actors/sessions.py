@@ -39,6 +39,7 @@ from actors.session_messages import (
     OpenStream,
     OpenStreamSession,
     Posted,
+    PresentSession,
     Push,
     ReadSessions,
     SessionRow,
@@ -70,6 +71,7 @@ __all__ = [
     "OpenStream",
     "OpenStreamSession",
     "Posted",
+    "PresentSession",
     "Push",
     "ReadSessions",
     "SessionBook",
@@ -130,14 +132,18 @@ class SessionsActor(Actor[SessionBook]):
     async def _open(self, message: OpenSession) -> Session:
         self._prune()
         opened = self.state.table.open(
-            self._clock(), message.protocol_version, message.client_name, message.client_version
+            self._clock(),
+            message.protocol_version,
+            message.client_name,
+            message.client_version,
+            message.audience,
         )
         return self._attach(opened.session, opened.evicted)
 
     @handles(OpenStreamSession)
     async def _open_for_stream(self, message: OpenStreamSession) -> Session:
         self._prune()
-        opened = self.state.table.open_stream(self._clock())
+        opened = self.state.table.open_stream(self._clock(), message.audience)
         return self._attach(opened.session, opened.evicted)
 
     @handles(Negotiate)
@@ -148,6 +154,10 @@ class SessionsActor(Actor[SessionBook]):
             message.session_id, message.protocol_version, message.client_name, message.client_version
         )
 
+    @handles(PresentSession)
+    async def _present(self, message: PresentSession) -> Session | None:
+        return self.state.table.present(message.session_id, message.presentation)
+
     @handles(MarkInitialized)
     async def _mark_initialized(self, message: MarkInitialized) -> None:
         self.state.table.mark_initialized(message.session_id)
@@ -156,6 +166,9 @@ class SessionsActor(Actor[SessionBook]):
     async def _begin(self, message: Begin) -> ActiveSession | None:
         book = self.state
         self._prune()
+        known = book.table.get(message.session_id)
+        if known is None or known.audience.agent != message.agent:
+            return None
         session = book.table.begin(message.session_id, self._clock())
         if session is None:
             return None
@@ -244,8 +257,10 @@ class SessionsActor(Actor[SessionBook]):
 
     @handles(Announce)
     async def _announce(self, message: Announce) -> None:
-        for attachment in self.state.attachments.values():
-            if attachment.outbox is not None:
+        for session_id, attachment in self.state.attachments.items():
+            session = self.state.table.get(session_id)
+            told = session is None or session.audience not in message.unless_of
+            if attachment.outbox is not None and told:
                 self._announce_to(attachment.outbox)
 
     @handles(NoteUnfollowed)

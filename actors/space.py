@@ -6,18 +6,22 @@ Owns the composition alone. The web server is not part of it: it is given a `Spa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import structlog
 import trio
 
+from actors.agent_tools import FIRST_REVISION, AgentToolLists
+from actors.agents import AgentOptions, AgentsActor
 from actors.app import RunningApp
 from actors.calls import Calls
 from actors.catalog import CatalogActor
 from actors.context import ContextActor, EditCapabilities
 from actors.errors import ActorStoppedError, MailboxFullError
 from actors.mcp_sync import McpSyncActor
+from actors.programs import Programs
+from actors.published import wait_for_any
 from actors.renderer import find_renderer
 from actors.resolution import CapabilityEdit, ResolutionActor
 from actors.sessions import Announce, CloseStreams, SessionsActor
@@ -29,9 +33,10 @@ from engine.engine import Engine
 from presets.adapters import MCP_NAME_PREFIX
 from presets.builtins import drawing, general, graph, scene
 from presets.context import ContextSnapshot
+from presets.presentation import RESERVED_NAMES
 from presets.surface import SCENE
 from protocol.limits import DEFAULT_LIMITS, Limits
-from protocol.session import SESSION_TTL_SECONDS
+from protocol.session import SESSION_TTL_SECONDS, Audience
 from protocol.tool_registry import ToolRegistry
 
 _log = structlog.stdlib.get_logger("space")
@@ -44,6 +49,7 @@ class SpaceOptions:
     workspace: Path
     session_ttl_seconds: float = SESSION_TTL_SECONDS
     limits: Limits = DEFAULT_LIMITS
+    agents: AgentOptions = field(default_factory=AgentOptions)
 
 
 def built_in_capabilities() -> CapabilityEdit:
@@ -65,9 +71,13 @@ class Space:
         self.library = WorldLibrary(self.app, self.world)
         self.sessions = SessionsActor(ttl_seconds=options.session_ttl_seconds, limits=options.limits)
         self.stream = StreamActor(self.sessions)
-        self.catalog = CatalogActor(ToolRegistry(MCP_NAME_PREFIX))
+        self.catalog = CatalogActor(ToolRegistry(MCP_NAME_PREFIX, reserved=RESERVED_NAMES))
         self.mcp_sync = McpSyncActor(self.catalog)
         self.resolution = ResolutionActor(self.app)
+        self.programs = Programs(self.world)
+        self.agents = AgentsActor(self.resolution, options.agents, self.programs.no_runtime_because)
+        self.tools = AgentToolLists(self.catalog.tools, self.agents.agents, self.programs.run_code_entry)
+        self.programs.connect(self.tools)
         settings, facts = engine.settings, engine.facts()
         context = ContextSnapshot(
             surface=settings.surface,
@@ -76,11 +86,20 @@ class Space:
             world_id=facts.world_id,
             selection_kind=facts.selection_kind,
         )
-        self.context = ContextActor(context, self.resolution, self.mcp_sync, self.world)
-        self.calls = Calls(self.sessions, self.catalog)
+        self.context = ContextActor(context, self.resolution, self.mcp_sync, self.agents, self.world)
+        self.calls = Calls(self.sessions, self.tools)
         self.app.connect(self)
         self.supervisor = Supervisor(
-            [self.context, self.resolution, self.mcp_sync, self.catalog, self.stream, self.sessions, self.world]
+            [
+                self.context,
+                self.agents,
+                self.resolution,
+                self.mcp_sync,
+                self.catalog,
+                self.stream,
+                self.sessions,
+                self.world,
+            ]
         )
 
     async def run(
@@ -96,6 +115,7 @@ class Space:
         edits = (built_in_capabilities(),) if capabilities is None else capabilities
         async with trio.open_nursery() as nursery:
             await nursery.start(self.supervisor.run)
+            await nursery.start(self.programs.run)
             await nursery.start(self.calls.run)
             for edit in edits:
                 await self.context.ask(EditCapabilities(edit))
@@ -129,24 +149,29 @@ class Space:
         _log.info("renderer_found", renderer=await find_renderer())
 
     async def _announce_changes(self) -> None:
-        """Tell open streams of every change of the list; changes that come close together become one."""
-        changes = self.catalog.tools.subscribe()
-        revision = self.catalog.tools.value.revision
+        """Tell open streams of every change of their own list; changes that come close together become one."""
+        tools, agents = self.catalog.tools, self.agents.agents
+        registered = tools.value.revision
+        told: dict[Audience, int | None] = {}
         while True:
-            tools = await changes.next()
-            if tools.revision == revision:
-                continue
-            revision = tools.revision
-            _log.info("list_changed", revision=revision, tools=len(tools))
-            try:
-                await self._announce()
-            except ActorStoppedError:
-                return
+            seen = ((tools, tools.version), (agents, agents.version))
+            now = self.tools.revisions()
+            same = frozenset(each for each, revision in now.items() if told.get(each, FIRST_REVISION) == revision)
+            # Whoever has not listed yet may have been told of tools otherwise, and hears of every change.
+            changed = len(same) < len(now) or tools.value.revision != registered
+            told, registered = now, tools.value.revision
+            if changed:
+                _log.info("list_changed", revision=registered, tools=len(tools.value))
+                try:
+                    await self._announce(same)
+                except ActorStoppedError:
+                    return
+            await wait_for_any(*seen)
 
-    async def _announce(self) -> None:
+    async def _announce(self, same: frozenset[Audience]) -> None:
         """Deliver one announcement, however long the sessions actor is busy; the last state must reach everybody."""
         while True:
             try:
-                return await self.sessions.tell(Announce())
+                return await self.sessions.tell(Announce(same))
             except MailboxFullError as error:
                 _log.warning("announcement_waits", reason=str(error))

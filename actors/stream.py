@@ -15,7 +15,7 @@ from actors import ranks
 from actors.actor import Actor, Message, handles
 from actors.outbox import Outbox
 from actors.sessions import CloseStream, DeleteSession, OpenStream, OpenStreamSession, SessionsActor
-from protocol.session import SessionTableFullError
+from protocol.session import EVERYBODY, Audience, SessionTableFullError
 from protocol.sse import encode_event
 
 _log = structlog.stdlib.get_logger("mcp")
@@ -51,6 +51,7 @@ class Connect(Message[OpenedStream]):
     """
 
     endpoint: str
+    audience: Audience = EVERYBODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class StreamActor(Actor[StreamStatus]):
         old = self.state
         if old.session_id is not None:
             await self._sessions.ask(DeleteSession(old.session_id))
-        session = await self._sessions.ask(OpenStreamSession())
+        session = await self._sessions.ask(OpenStreamSession(message.audience))
         endpoint = encode_event(f"{message.endpoint}?sessionId={session.id}".encode(), event="endpoint")
         outbox = await self._sessions.ask(OpenStream(session.id, (endpoint,)))
         if outbox is None:

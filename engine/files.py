@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import ForbiddenError, InvalidArgumentError, NotFoundError
+from engine.git_folder import refuse_git_folder
 from engine.printed import MAX_RESULT_BYTES, MAX_RESULT_LINES, fitting_prefix, printed_size
 from engine.search import MAX_MATCHES, SearchResult, search_file, search_folder
 from engine.workspace_path import (
@@ -212,9 +213,10 @@ class WorkspaceFiles:
 
         A file that exists keeps its permissions; other hard links to it keep the old content. Folders on the way are
         made where `create_folders` is set. Raises `InvalidArgumentError` for text beyond `MAX_WRITE_BYTES` or that is
-        no UTF-8, `ForbiddenError` for a file that is read-only.
+        no UTF-8, `ForbiddenError` for a file that is read-only and for what belongs to Git (`engine.git_folder`).
         """
         parts = self._file_parts(path)
+        refuse_git_folder(self.root, parts)
         data = _encoded(content, parts)
         if create_folders:
             made = created_folders(self.root, parts[:-1])

@@ -20,15 +20,19 @@ def frozen_json(value: JsonObject) -> JsonObject:
     while waiting:
         container = waiting.pop()
         containers.append(container)
-        waiting.extend(part for part in _parts(container) if isinstance(part, Mapping | list | tuple))
+        waiting.extend(part for part in _parts(container) if isinstance(part, _CONTAINERS))
     made: dict[int, object] = {}
     for container in reversed(containers):
         if isinstance(container, Mapping):
             members = cast("Mapping[str, object]", container).items()
-            made[id(container)] = MappingProxyType({name: made.get(id(part), part) for name, part in members})
+            frozen: object = MappingProxyType({name: made.get(id(part), part) for name, part in members})
         else:
-            made[id(container)] = tuple(made.get(id(part), part) for part in _parts(container))
+            frozen = tuple(made.get(id(part), part) for part in _parts(container))
+        made[id(cast("object", container))] = frozen
     return cast("JsonObject", made[id(value)])
+
+
+_CONTAINERS: tuple[type[object], ...] = (Mapping, list, tuple)
 
 
 def _parts(container: object) -> Iterable[object]:

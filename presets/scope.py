@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from enum import Enum, auto
 from types import TracebackType
-from typing import Self, cast
+from typing import Self, TypeVar
 
 from engine.errors import ConflictError, InvalidArgumentError
 from presets.definition import Risk
@@ -17,6 +17,9 @@ from presets.presentation import DEFAULT_OPTION, RESERVED_NAMES, Presentation
 from presets.scope_view import Guard, GuardCheck, ScopeView, mode_source
 from presets.suggestions import close_names, did_you_mean, quoted
 from presets.tool_filters import UNGROUPED, Listed, ListFilter, Origin, RiskFilter, ToolFilter
+
+MAX_SAID_KNOWN = 20
+"""Known names that an error lists where none is close; all of them would be a flood."""
 
 
 class InvalidDeclarationError(InvalidArgumentError):
@@ -74,7 +77,7 @@ class Declaration:
             raise ScopeConflictError(f"a declaration of {self._scope.title} is entered twice; make another for that")
         # Spent even where writing fails, so that a failed one cannot come into force later.
         self._state = _State.UNDONE
-        self._scope._write(self, self._entry)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - two halves of one idea
+        self._scope._write(self, self._entry)  # pyright: ignore[reportPrivateUsage] - two halves of one idea
         self._state = _State.HOLDS
         return self
 
@@ -84,10 +87,10 @@ class Declaration:
         self.undo()
 
     def undo(self) -> None:
-        """Take it back. Does nothing when it is not in force. An error of the listener comes out; the undoing stands."""
+        """Take it back, if it is in force. An error of the listener comes out; the undoing stands."""
         if self._state is _State.HOLDS:
             self._state = _State.UNDONE
-            self._scope._undo(self)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - two halves of one idea
+            self._scope._undo(self)  # pyright: ignore[reportPrivateUsage] - two halves of one idea
 
 
 class _Root:
@@ -245,7 +248,9 @@ class Scope:
         """
         self._check_open()
         if self._view is None or self._view[0] != self._root.version:
-            self._view = (self._root.version, self._look())
+            fresh = self._look()
+            kept = fresh if self._view is None or self._view[1] != fresh else self._view[1]
+            self._view = (self._root.version, kept)
         return self._view[1]
 
     def declares(self, declaration: Declaration) -> bool:
@@ -365,10 +370,10 @@ class Scope:
             raise ScopeConflictError(f"the scope of {self.title} is closed; make another")
 
 
-_MemberT = Presentation | Risk
+_MemberT = TypeVar("_MemberT", Presentation, Risk)
 
 
-def _member[T: _MemberT](kind: type[T], value: T | str) -> T:
+def _member(kind: type[_MemberT], value: _MemberT) -> _MemberT:
     try:
         return kind(value)
     except ValueError:
@@ -386,8 +391,8 @@ def _names(of: Listed, member: str, names: Collection[str]) -> frozenset[str]:
 def _check_names(of: Listed, names: frozenset[str], known: Collection[str] | None) -> None:
     if of is Listed.TOOLS and (reserved := sorted(name for name in names if RESERVED_NAMES.reserved(name))):
         raise InvalidDeclarationError(
-            f"a restriction cannot name {quoted(reserved[0])}: it is no tool to be allowed or denied. Whether it is seen "
-            "follows from the presentation"
+            f"a restriction cannot name {quoted(reserved[0])}, which is no tool to be allowed or denied; whether it is "
+            "seen follows from the presentation"
         )
     if known is None:
         return
@@ -400,7 +405,5 @@ def _check_names(of: Listed, names: frozenset[str], known: Collection[str] | Non
 
 def _some(known: Collection[str]) -> str:
     names = sorted(known)
-    if not names:
-        return "(none)"
-    most = 20
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    more = len(names) - MAX_SAID_KNOWN
+    return (", ".join(names[:MAX_SAID_KNOWN]) or "(none)") + (f" and {more} more" if more > 0 else "")

@@ -60,7 +60,7 @@ class ScopeView:
         allowed = [one.allow for one in lists if one.allow is not None]
         if not allowed:
             return None
-        return frozenset.intersection(*allowed).difference(*(one.deny for one in lists))
+        return allowed[0].intersection(*allowed[1:]).difference(*(one.deny for one in lists))
 
 
 def mode_source(origin: Origin | None) -> str:

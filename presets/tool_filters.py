@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import assert_never
 
 from presets.definition import Risk
 from presets.tool_labels import ToolLabels
@@ -49,7 +48,7 @@ class ListFilter:
     deny: frozenset[str] = frozenset()
 
     def admits(self, name: str, labels: ToolLabels) -> bool:
-        """Whether a tool of that name with those labels comes through."""
+        """Whether a tool of that name with those labels comes through. Lists of tools look at the name alone."""
         found = self._found(name, labels)
         return found not in self.deny and (self.allow is None or found in self.allow)
 
@@ -64,15 +63,9 @@ class ListFilter:
         return f"{what} is not among the {self.of.value} that are allowed there: {_listed(self.allow or frozenset())}"
 
     def _found(self, name: str, labels: ToolLabels) -> str:
-        match self.of:
-            case Listed.TOOLS:
-                return name
-            case Listed.PRESETS:
-                return labels.preset or UNGROUPED
-            case Listed.GROUPS:
-                return labels.group or UNGROUPED
-            case _:
-                assert_never(self.of)
+        if self.of is Listed.TOOLS:
+            return name
+        return (labels.preset if self.of is Listed.PRESETS else labels.group) or UNGROUPED
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ class CallTool:
 
 @dataclass(frozen=True, slots=True)
 class HiddenOrUnknownTool:
-    """No visible tool has the name. Answer with `Handler.hidden_tool_reply` where it exists but is hidden now, else
+    """No visible tool has the name. Answer with `Handler.refused_tool_reply` where it exists but is hidden now, else
     with `Handler.unknown_tool_reply`.
     """
 

@@ -120,8 +120,8 @@ class Handler:
             refused = _refusal(405, f"{preview(facts.method)} is not served here; use one of {SERVED_METHODS}")
             return Reply(refused.status, refused.body, (*refused.headers, ("allow", SERVED_METHODS)))
         if facts.method == "POST" and not facts.has_json_body:
-            got = "no content type" if facts.content_type is None else f"content type {preview(facts.content_type)}"
-            return _refusal(415, f"a POST needs content type application/json, not {got}")
+            got = "no content type" if facts.content_type is None else preview(facts.content_type)
+            return _refusal(415, f"a POST must have the content type application/json; this one has {got}")
         if facts.method == "POST" and not (facts.accepts_json or facts.accepts_event_stream):
             accept = preview(facts.accept)
             return _refusal(406, f"answers are application/json or text/event-stream; accept is {accept}")
@@ -191,8 +191,11 @@ class Handler:
         made = wire_result(decision.call.entry, outcome, decision.version)
         return CallReply(_result(decision.request_id, made.body), made.is_error, made.problem)
 
-    def hidden_tool_reply(self, decision: HiddenOrUnknownTool, reason: str) -> Reply:
-        """The answer to a call of a tool that exists but is hidden now: a result that gives the model the reason."""
+    def refused_tool_reply(self, decision: HiddenOrUnknownTool | CallTool, reason: str) -> Reply:
+        """The answer to a call that may not run, because its tool is hidden now or for another reason of this moment.
+
+        A result, so that the model reads the reason.
+        """
         return _result(decision.request_id, error_result(reason))
 
     def unknown_tool_reply(self, decision: HiddenOrUnknownTool) -> Reply:

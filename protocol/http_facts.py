@@ -16,7 +16,8 @@ EVENT_STREAM = "text/event-stream"
 class HttpFacts:
     """One request. Header values are as they came, None where the header is absent.
 
-    `session_query` is the query member `sessionId` or `session_id`. `method` is in upper case.
+    `session_query` is the query member `sessionId` or `session_id`. `method` is in upper case. `agent` is whose
+    endpoint it came to, empty for that of the default one; `presentation` is the form of the tools that the query names.
     """
 
     method: str
@@ -25,6 +26,8 @@ class HttpFacts:
     session_header: str | None = None
     session_query: str | None = None
     version_header: str | None = None
+    agent: str = ""
+    presentation: str | None = None
 
     @property
     def session_id(self) -> str | None:

@@ -35,7 +35,7 @@ def wire_result(entry: ToolEntry, outcome: ToolOutcome, version: str) -> WireRes
     checked against the output schema for every version, so that no client sees fewer bugs than another; where it does
     not match, the result is an error. Raises `KeyError` for a version that is not served, and nothing else.
     """
-    problem = None if outcome.is_error else _structure_problem(entry, outcome)
+    problem = None if outcome.is_error else structure_problem(entry, outcome)
     if problem is not None and entry.face.result is not None:
         outcome = ToolOutcome.error(
             f"{entry.definition.name} ran, but its result is malformed; this is a bug of the tool, and the same call "
@@ -66,7 +66,8 @@ def outcome_of_error(name: str, error: Exception) -> ToolOutcome:
     )
 
 
-def _structure_problem(entry: ToolEntry, outcome: ToolOutcome) -> str | None:
+def structure_problem(entry: ToolEntry, outcome: ToolOutcome) -> str | None:
+    """What is wrong with the structured content of a call that succeeded, or None. Any problem is a bug of the tool."""
     definition, schema = entry.definition, entry.face.result
     if schema is None:
         extra = outcome.structured is not None

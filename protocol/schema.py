@@ -162,12 +162,17 @@ def _problems(error: ValidationError, value: object, schema: object, depth: int)
     if keyword == "falseSchema" and error.schema_path[-1:] == ["additionalProperties"]:
         # How the validator says it where the schema declares no members at all; it does not say which one is too many.
         return (Problem(path, "no members are expected here"),)
+    found = _at(value, error.instance_path)
+    inside = _wanted_inside(found, _at(schema, error.schema_path[:-1]))
     if keyword in {"additionalProperties", "unevaluatedProperties"}:
         known = _known_members(schema, error.schema_path)
+        unexpected: Iterable[str] = islice(facts.get("unexpected", ()), PROBLEM_LIMIT)
         return (
-            Problem(path, _unknown_member(name, known)) for name in islice(facts.get("unexpected", ()), PROBLEM_LIMIT)
+            Problem(path, _unknown_member(name, known) + (_pass_that(name) if name == inside else ""))
+            for name in unexpected
         )
-    found = _at(value, error.instance_path)
+    if keyword == "required":
+        return (Problem(path, f"missing required member {_text(facts['property'])}{_pass_that(inside)}"),)
     say = _WORDS.get(keyword)
     return (Problem(path, _cut(error.message) if say is None else say(facts, found)),)
 
@@ -211,6 +216,26 @@ def _unknown_member(name: str, known: tuple[str, ...]) -> str:
     if not known:
         return f"unknown member {_text(name)}; no members are expected here"
     return f"unknown member {_text(name)}; known members: {_listed(known)}"
+
+
+def _wanted_inside(found: object, schema: object) -> str | None:
+    """The member that is no member here, but holds all that must be: somebody has passed on more, such as an answer."""
+    if not isinstance(found, Mapping) or not isinstance(schema, Mapping):
+        return None
+    known, required = (cast("JsonObject", schema).get(key, ()) for key in ("properties", "required"))
+    for name, inner in cast("JsonObject", found).items():
+        if (
+            required
+            and name not in known
+            and isinstance(inner, Mapping)
+            and all(member in inner for member in required)
+        ):
+            return name
+    return None
+
+
+def _pass_that(name: str | None) -> str:
+    return "" if name is None else f"; what is wanted here is inside its {_text(name)}: pass that alone"
 
 
 def _at(value: object, path: Sequence[str | int]) -> object:
@@ -276,7 +301,6 @@ def _length(found: object) -> int:
 
 _WORDS: Mapping[str, Callable[[JsonObject, object], str]] = {
     "type": _wrong_type,
-    "required": lambda facts, _: f"missing required member {_text(facts['property'])}",
     "enum": _not_offered,
     "const": lambda facts, found: f"expected {preview(facts['expected_value'])}, got {preview(found)}",
     "minimum": lambda facts, found: f"expected at least {facts['limit']}, got {preview(found)}",

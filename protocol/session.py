@@ -26,6 +26,21 @@ class SessionTableFullError(Exception):
     """Raised when the limit of sessions is reached and every one of them is busy. Nothing was opened."""
 
 
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Who sees one and the same tool list: the agent at whose endpoint a session was opened, and the form it asked for.
+
+    Without a presentation it is that of the agent. Sessions of one audience need no list of their own.
+    """
+
+    agent: str = ""
+    presentation: str | None = None
+
+
+EVERYBODY = Audience()
+"""The audience where there are no agents."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """One session at one moment. Times are in epoch seconds.
@@ -33,6 +48,7 @@ class Session:
     `negotiated` is False for a session that a stream brought along, until it sees `initialize`: it serves calls all
     the same, because clients that lost their stream go on without initializing. `initialized` says that the client has
     sent `notifications/initialized`. `last_seen` is when its last activity began or ended, `in_flight` how many go on.
+    `audience` decides which tools it sees.
     """
 
     id: str
@@ -44,6 +60,7 @@ class Session:
     negotiated: bool = False
     initialized: bool = False
     in_flight: int = 0
+    audience: Audience = EVERYBODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +113,26 @@ class SessionTable:
         self._opened = self._expired = self._evicted = self._deleted = 0
 
     def open(
-        self, now: float, protocol_version: str, client_name: str | None = None, client_version: str | None = None
+        self,
+        now: float,
+        protocol_version: str,
+        client_name: str | None = None,
+        client_version: str | None = None,
+        audience: Audience = EVERYBODY,
     ) -> OpenedSession:
         """Open a session for a client that has sent `initialize`. It is idle from the start.
 
         Raises `SessionTableFullError`, and `ValueError` for a version that is not served.
         """
-        return self._open(_negotiated(self._blank(now), protocol_version, client_name, client_version))
+        blank = self._blank(now, audience)
+        return self._open(_negotiated(blank, protocol_version, client_name, client_version))
 
-    def open_stream(self, now: float) -> OpenedSession:
+    def open_stream(self, now: float, audience: Audience = EVERYBODY) -> OpenedSession:
         """Open a session for a stream that will send `initialize` later, or never.
 
         Until then it speaks the oldest version. Raises `SessionTableFullError`.
         """
-        return self._open(self._blank(now))
+        return self._open(self._blank(now, audience))
 
     def negotiate(
         self, session_id: str, protocol_version: str, client_name: str | None = None, client_version: str | None = None
@@ -121,6 +144,13 @@ class SessionTable:
         session = _negotiated(self._sessions[session_id], protocol_version, client_name, client_version)
         self._sessions[session_id] = session
         return session
+
+    def present(self, session_id: str, presentation: str | None) -> Session | None:
+        """Note the form in which the session wants its tools from now on. None for an unknown session."""
+        session = self._sessions.get(session_id)
+        if session is None:
+            return None
+        return self._replace(session_id, audience=Audience(session.audience.agent, presentation))
 
     def mark_initialized(self, session_id: str) -> Session | None:
         """Note `notifications/initialized`. None for an unknown session."""
@@ -188,8 +218,14 @@ class SessionTable:
         """The sessions in order of opening, as they are now."""
         return iter(tuple(self._sessions.values()))
 
-    def _blank(self, now: float) -> Session:
-        return Session(id=self._new_id(), protocol_version=OLDEST_VERSION, created_at=now, last_seen=now)
+    def _blank(self, now: float, audience: Audience) -> Session:
+        return Session(
+            id=self._new_id(),
+            protocol_version=OLDEST_VERSION,
+            created_at=now,
+            last_seen=now,
+            audience=audience,
+        )
 
     def _open(self, session: Session) -> OpenedSession:
         if session.id in self._sessions:
@@ -221,6 +257,7 @@ class SessionTable:
             negotiated=session.negotiated,
             initialized=session.initialized,
             in_flight=in_flight,
+            audience=session.audience,
         )
         self._sessions[session.id] = changed
         return changed

@@ -86,6 +86,11 @@ class ToolEntry:
     definition: ToolDefinition
     face: ToolFace
 
+    @classmethod
+    def of(cls, definition: ToolDefinition) -> ToolEntry:
+        """The entry of a tool that no registry holds. Raises `SchemaError`, or `ValueError` as `face_key`."""
+        return cls(definition, ToolFace.of(definition))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ToolList:

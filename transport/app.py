@@ -16,6 +16,7 @@ from actors.space import Space
 from protocol.handler import Handler, ServerInfo, error_reply
 from protocol.jsonrpc import ErrorCode
 from transport.connection import LARGER_BODIES, Connection
+from transport.defaults import MCP_PATH
 from transport.direct_endpoint import STREAM_AFTER_SECONDS, DirectEndpoint
 from transport.endpoint_request import EndpointRequest
 from transport.mcp_http import WireReply, response_of
@@ -27,8 +28,8 @@ from transport.status import EndpointFacts
 from transport.version import VERSION
 from transport.world_routes import larger_bodies, world_routes
 
-MCP_PATH = "/mcp"
-"""Where clients find the endpoint, in every mode."""
+_AGENT_PATH = f"{MCP_PATH}/"
+"""What the path of an agent's endpoint begins with."""
 
 _log = structlog.stdlib.get_logger("http")
 
@@ -56,8 +57,10 @@ class SpaceApp(QuartTrio):
         self._got_first_request = True
 
     def endpoint_request(self, scope: Mapping[str, Any]) -> EndpointRequest | None:
-        """The request, where it is one for the MCP endpoint; else None, and Quart serves it."""
-        return EndpointRequest(scope, self._most_body_bytes) if scope["path"] == MCP_PATH else None
+        """The request, where it is one for the MCP endpoint of an agent; else None, and Quart serves it."""
+        path: str = scope["path"]
+        is_endpoint = path == MCP_PATH or (path.startswith(_AGENT_PATH) and path != _AGENT_PATH)
+        return EndpointRequest(scope, self._most_body_bytes) if is_endpoint else None
 
     async def serve_endpoint(self, request: EndpointRequest) -> Response | WireReply:
         """Answer a request for the endpoint."""
@@ -77,7 +80,7 @@ def make_app(space: Space, facts: EndpointFacts, *, stream_after: float = STREAM
     limits = space.options.limits
     service = McpService(space, Handler(ServerInfo(name="space", version=VERSION, title="Space"), limits))
     direct = DirectEndpoint(service, stream_after=stream_after)
-    app = SpaceApp(SseEndpoint(service, MCP_PATH) if facts.force_sse else direct, limits.body_bytes)
+    app = SpaceApp(SseEndpoint(service) if facts.force_sse else direct, limits.body_bytes)
     app.config["MAX_CONTENT_LENGTH"] = limits.body_bytes
     app.config[LARGER_BODIES] = larger_bodies(limits)
     app.register_blueprint(rest_routes(space, facts))

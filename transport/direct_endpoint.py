@@ -37,7 +37,7 @@ class DirectEndpoint:
     async def serve(self, request: EndpointRequest) -> Response | WireReply:
         """Answer one request of any method."""
         facts = facts_of(request)
-        refused = self._service.handler.refuse_request(facts)
+        refused = self._service.handler.refuse_request(facts) or await self._service.refuse_agent(facts)
         if refused is not None:
             return response_of(refused)
         match facts.method:
@@ -60,7 +60,7 @@ class DirectEndpoint:
             if isinstance(decision, CallTool):
                 made = await self._call(decision, facts, message, active)
             else:
-                made = await self._service.carry_out(decision, active)
+                made = await self._service.carry_out(decision, active, facts)
             return made if isinstance(made, Response) else response_of(made)
         finally:
             if not isinstance(made, Response):

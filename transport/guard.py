@@ -136,7 +136,10 @@ def _check_token(authorization: bytes | None, policy: GuardPolicy) -> Refusal | 
 def _check_length(length: bytes | None, most: int) -> Refusal | None:
     if length is None or not length.isdigit() or int(length[:20]) <= most:
         return None
-    return Refusal(413, "Body too large", f"A body may have {most} bytes; this one has {_shown(length)}.")
+    # Of a length that has no end, as much as tells how far it is from the most.
+    told = int(length[:20])
+    more = "" if len(length) <= 20 else " or more"
+    return Refusal(413, "Body too large", f"The body has {told} bytes{more}; the most is {most} bytes.")
 
 
 def _hostname(host: bytes) -> str:

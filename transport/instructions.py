@@ -6,6 +6,8 @@ Owns the words. Clients read them once, so they explain how the tools move, and 
 from __future__ import annotations
 
 from actors.context import ContextView
+from presets.presentation import RUN_CODE_NAME
+from presets.projection import AgentTools
 
 ABOUT = """\
 Space is an engine whose tools follow what the user is doing. The list of tools changes with the surface, the \
@@ -13,8 +15,26 @@ activity and the world; a tool that is not offered now says why when it is calle
 context, use the tools that are offered then."""
 
 
-def instructions(view: ContextView) -> str:
-    """The standing explanation, the context, and the prompt fragments of the presets that are active."""
+PROGRAMS_ONLY = f"""\
+Only `{RUN_CODE_NAME}` can be called directly. Every other tool that is named here is called from inside a program, \
+as `await tools.NAME({{...}})`. The description of `{RUN_CODE_NAME}` says how, and follows what is offered."""
+
+
+def instructions(view: ContextView, tools: AgentTools) -> str:
+    """The standing explanation, how tools are called, the context, and the prompts of the presets that the agent has.
+
+    The rule of Code Mode stands before the prompts, which name tools without saying how to reach them.
+    """
     facts = ", ".join(f"{name}={value}" for name, value in sorted(view.context.facts().items()))
-    fragments = [part.prompt for part in view.resolution.prompt_fragments if part.prompt]
-    return "\n\n".join((ABOUT, f"Now: {facts}.", *fragments))
+    silent = _presets_without_tools(view, tools)
+    fragments = [part.prompt for part in view.resolution.prompt_fragments if part.prompt and part.preset not in silent]
+    rule = (PROGRAMS_ONLY,) if tools.programs_only else ()
+    return "\n\n".join((ABOUT, *rule, f"Now: {facts}.", *fragments))
+
+
+def _presets_without_tools(view: ContextView, tools: AgentTools) -> frozenset[str]:
+    """The active presets of whose tools the agent has none; their prompts would speak of what it cannot do."""
+    offered = {entry.definition.source for entry in tools.capabilities}
+    having = {tool.preset for tool in view.resolution.tools}
+    reachable = {tool.preset for tool in view.resolution.tools if tool.tool_id in offered}
+    return frozenset(having - reachable)

@@ -13,6 +13,7 @@ from protocol.http_facts import HttpFacts
 from protocol.jsonrpc import Batch, ErrorCode, Message, Notification, ParseFault, parse, parse_json
 from protocol.jsonrpc import Request as RpcRequest
 from protocol.limits import Limits
+from transport.defaults import MCP_PATH
 from transport.endpoint_request import BodyTooLargeError, EndpointRequest
 
 BODY_SECONDS = 60.0
@@ -32,6 +33,8 @@ def facts_of(request: EndpointRequest) -> HttpFacts:
     return HttpFacts(
         method=request.method,
         session_query=query.get("sessionId") or query.get("session_id"),
+        agent=request.path[len(MCP_PATH) + 1 :] or query.get("agent", ""),
+        presentation=query.get("presentation"),
         **{_HEADERS[name]: value.decode("latin-1") for name, value in request.headers if name in _HEADERS},
     )
 

@@ -10,6 +10,7 @@ from http import HTTPStatus
 import structlog
 import trio
 
+from actors.agents import ReadAgents, presentation_of
 from actors.calls import Call, CallsClosedError
 from actors.catalog import owners_of
 from actors.context import ExplainTool
@@ -28,7 +29,12 @@ from actors.sessions import (
 from actors.sessions import CancelCall as CancelCallOf
 from actors.sessions import OpenSession as OpenSessionOf
 from actors.space import Space
+from engine.errors import ConflictError, EngineError, InvalidArgumentError
+from presets.agents.roster import UnknownAgentError
 from presets.explain import ToolState
+from presets.presentation import Presentation
+from presets.projection import Hidden, RouteThroughProgram
+from presets.scope_view import deny_reason
 from protocol.decision import (
     Accepted,
     CallTool,
@@ -43,8 +49,9 @@ from protocol.decision import (
 from protocol.handler import Handler, error_reply
 from protocol.http_facts import HttpFacts
 from protocol.jsonrpc import Batch, ErrorCode, Message, ParseFault, Request, RequestId
-from protocol.session import SessionTableFullError
+from protocol.session import Audience, SessionTableFullError
 from protocol.sse import EventTooLargeError, encode_message
+from protocol.tool_list import EMPTY_TOOL_LIST
 from transport.instructions import instructions
 from transport.kept_reply import kept_reply
 from transport.mcp_http import ACCEPTED, methods_of
@@ -64,7 +71,8 @@ class McpService:
         """Begin an activity of the session that a request names; None where it names none that exists."""
         if facts.session_id is None:
             return None
-        return await kept_reply(self._sessions.ask(Begin(facts.session_id, _claims_of(message))))
+        agent = self.space.agents.agents.value.canonical(facts.agent)
+        return await kept_reply(self._sessions.ask(Begin(facts.session_id, _claims_of(message), agent)))
 
     async def end(
         self,
@@ -81,8 +89,8 @@ class McpService:
             methods = methods_of(message)
             failed = reply is not None and reply.status >= HTTPStatus.BAD_REQUEST
             posted = Posted(methods, reply.body.decode("utf-8", "replace") if reply is not None and failed else None)
-            if "tools/list" in methods:
-                listed = self.space.catalog.tools.value.revision
+            if "tools/list" in methods and active is not None:
+                listed = self.space.tools.revision(active.session.audience)
             _log.debug("post", methods=methods, error=posted.error)
         elif active is None:
             return
@@ -93,14 +101,59 @@ class McpService:
                 _log.warning("end_not_noted", reason=str(error))
 
     def decide(self, facts: HttpFacts, message: Message | ParseFault, active: ActiveSession | None) -> Decision:
-        """What is to be done, on the tool list of this moment."""
-        session = None if active is None else active.session
-        return self.handler.decide(facts, message, session, self.space.catalog.tools.value)
+        """What is to be done, on the tool list that the session's agent has at this moment."""
+        if active is None:
+            return self.handler.decide(facts, message, None, EMPTY_TOOL_LIST)
+        try:
+            tools = self.space.tools.of(active.session.audience).offered
+        except EngineError as error:
+            # Its agent has become unusable, or is gone. The session stays: the agent may come back.
+            if isinstance(message, Request) and message.method.startswith("tools/"):
+                return error_reply(message.id, ErrorCode.INTERNAL_ERROR, str(error))
+            tools = EMPTY_TOOL_LIST
+        return self.handler.decide(facts, message, active.session, tools)
 
-    async def carry_out(self, decision: Decision, active: ActiveSession | None) -> Reply:
+    async def audience_of(self, facts: HttpFacts, request_id: RequestId | None = None) -> Audience | Reply:
+        """Who a new session at this endpoint is; or why there can be none: nobody, or somebody who cannot be used."""
+        agents = self.space.agents.agents.value
+        try:
+            presentation = presentation_of(facts.presentation)
+            if agents.canonical(facts.agent) not in agents.views:
+                # Its folder may have come, or been mended, a moment ago.
+                agents = await self.space.agents.ask(ReadAgents())
+            audience = Audience(agents.canonical(facts.agent), None if presentation is None else presentation.value)
+            self.space.tools.of(audience)
+            self._demand_runtime(presentation)
+        except UnknownAgentError as error:
+            return error_reply(request_id, ErrorCode.INVALID_REQUEST, str(error), HTTPStatus.NOT_FOUND)
+        except InvalidArgumentError as error:
+            return error_reply(request_id, ErrorCode.INVALID_REQUEST, str(error), HTTPStatus.BAD_REQUEST)
+        except (EngineError, ActorError) as error:
+            return error_reply(request_id, ErrorCode.INTERNAL_ERROR, str(error))
+        return audience
+
+    async def refuse_agent(self, facts: HttpFacts) -> Reply | None:
+        """Why there is nothing at this endpoint: 404 where it is nobody's; None where somebody is served."""
+        agents = self.space.agents.agents.value
+        if agents.canonical(facts.agent) in agents.views:
+            return None
+        audience = await self.audience_of(facts)
+        if isinstance(audience, Audience):
+            return None
+        # `initialize` gets the reason itself, with its id; a session that is there may outlast its agent's bad time.
+        listens = facts.method == "GET" and facts.session_id is None
+        return audience if listens or audience.status == HTTPStatus.NOT_FOUND else None
+
+    def _demand_runtime(self, presentation: Presentation | None) -> None:
+        """A session that asks for programs where none can be run is told so, and does not get another form instead."""
+        reason = self.space.programs.no_runtime_because()
+        if presentation is not None and presentation.runs_programs and reason is not None:
+            raise ConflictError(f"presentation {presentation.value!r} needs the code runtime: {reason}")
+
+    async def carry_out(self, decision: Decision, active: ActiveSession | None, facts: HttpFacts) -> Reply:
         """Do it and give the reply; an empty body means that nothing is to be said. Cancelling cancels the calls."""
         if isinstance(decision, OpenSession):
-            return await self._open_session(decision)
+            return await self._open_session(decision, facts)
         if isinstance(decision, RunBatch):
             return await self._run_batch(decision, active)
         return await self._carry_out_item(decision, active)
@@ -123,6 +176,9 @@ class McpService:
             raise ValueError("a call without a session; the handler lets none through")
         if active.refused is not None:
             return error_reply(decision.request_id, ErrorCode.INTERNAL_ERROR, str(active.refused))
+        denied = self._denial(decision, active)
+        if denied is not None:
+            return self.handler.refused_tool_reply(decision, denied)
         try:
             return self.space.calls.start(decision, active)
         except CallsClosedError as error:
@@ -160,7 +216,7 @@ class McpService:
                 await self._sessions.ask(CancelCallOf(decision.session_id, decision.request_id))
                 return ACCEPTED
             case HiddenOrUnknownTool():
-                return await self._refuse_tool(decision)
+                return await self._refuse_tool(decision, active)
             case CallTool():
                 return await self._call(decision, active)
 
@@ -173,11 +229,19 @@ class McpService:
         finally:
             call.cancel()
 
-    async def _open_session(self, decision: OpenSession) -> Reply:
+    def _denial(self, decision: CallTool, active: ActiveSession) -> str | None:
+        """What a guard of the agent's scopes has against the call."""
+        view = self.space.tools.of(active.session.audience).view
+        return deny_reason(view, decision.call.entry.definition.name, decision.call.arguments)
+
+    async def _open_session(self, decision: OpenSession, facts: HttpFacts) -> Reply:
         version, name, client = decision.protocol_version, decision.client_name, decision.client_version
+        audience = await self.audience_of(facts, decision.request_id)
+        if isinstance(audience, Reply):
+            return audience
         try:
             if decision.session_id is None:
-                session = await self._sessions.ask(OpenSessionOf(version, name, client))
+                session = await self._sessions.ask(OpenSessionOf(version, name, client, audience))
             else:
                 session = await self._sessions.ask(Negotiate(decision.session_id, version, name, client))
         except SessionTableFullError as error:
@@ -185,10 +249,24 @@ class McpService:
         if session is None:
             gone = "the session has ended; send initialize without a session id to open a new one"
             return error_reply(decision.request_id, ErrorCode.SESSION_ERROR, gone, 404)
-        _log.info("session_opened", session=session.id, client=name, client_version=client, protocol=version)
-        return self.handler.initialize_reply(decision, session, instructions(self.space.context.view.value))
+        agent = session.audience.agent
+        _log.info(
+            "session_opened", session=session.id, agent=agent, client=name, client_version=client, protocol=version
+        )
+        tools = self.space.tools.of(session.audience)
+        if tools.mode.runs_programs:
+            self.space.programs.begin_warming()
+        return self.handler.initialize_reply(decision, session, instructions(self.space.context.view.value, tools))
 
-    async def _refuse_tool(self, decision: HiddenOrUnknownTool) -> Reply:
+    async def _refuse_tool(self, decision: HiddenOrUnknownTool, active: ActiveSession | None) -> Reply:
+        if active is not None:
+            match self.space.tools.of(active.session.audience).decide_call(decision.name):
+                case RouteThroughProgram(text=text):
+                    return self.handler.refused_tool_reply(decision, text)
+                case Hidden(reason=reason):
+                    return self.handler.refused_tool_reply(decision, reason)
+                case _:
+                    pass
         owners = owners_of(self.space.catalog.tools.value)
         explanation = await self.space.context.ask(ExplainTool(decision.name, owners))
         if explanation.state is ToolState.UNKNOWN:
@@ -196,7 +274,7 @@ class McpService:
                 return self.handler.unknown_tool_reply(decision)
             # Close names may be those of hidden tools, which only the explanation knows.
             return error_reply(decision.request_id, ErrorCode.INVALID_PARAMS, f"Unknown tool: {explanation.reason}")
-        return self.handler.hidden_tool_reply(decision, explanation.reason)
+        return self.handler.refused_tool_reply(decision, explanation.reason)
 
     async def _run_batch(self, decision: RunBatch, active: ActiveSession | None) -> Reply:
         bodies: list[bytes] = []

@@ -32,34 +32,36 @@ _log = structlog.stdlib.get_logger("mcp")
 
 
 class SseEndpoint:
-    """Serves one path in forced SSE mode. `path` is what clients post to."""
+    """Serves the endpoints in forced SSE mode. The stream tells clients to post where they opened it."""
 
-    def __init__(self, service: McpService, path: str) -> None:
+    def __init__(self, service: McpService) -> None:
         self._service = service
-        self._path = path
         self._sessions = service.space.sessions
 
     async def serve(self, request: EndpointRequest) -> Response | WireReply:
         """Answer one request of any method."""
         facts = facts_of(request)
         if facts.method == "POST" and facts.session_id is None:
-            _log.info("force_sse_reject", path=self._path)
+            _log.info("force_sse_reject", path=request.path)
             await self._sessions.tell(NoteError(USE_SSE))
             return Response(USE_SSE, 500, content_type="text/plain; charset=utf-8")
-        refused = self._service.handler.refuse_request(facts)
+        refused = self._service.handler.refuse_request(facts) or await self._service.refuse_agent(facts)
         if refused is not None:
             return response_of(refused)
         match facts.method:
             case "POST":
                 return await self._post(facts, request)
             case "GET":
-                return await self._connect()
+                return await self._connect(facts, request.path)
             case _:
                 return response_of(await self._service.end_session(facts))
 
-    async def _connect(self) -> Response:
+    async def _connect(self, facts: HttpFacts, path: str) -> Response | WireReply:
+        audience = await self._service.audience_of(facts)
+        if isinstance(audience, Reply):
+            return response_of(audience)
         stream = self._service.space.stream
-        opened = await kept_reply(stream.ask(Connect(self._path)))
+        opened = await kept_reply(stream.ask(Connect(path, audience)))
         return event_stream(opened.outbox.next, partial(stream.tell, Disconnect(opened.session_id, opened.outbox)))
 
     async def _post(self, facts: HttpFacts, request: EndpointRequest) -> Response | WireReply:
@@ -73,40 +75,40 @@ class SseEndpoint:
         try:
             decision = self._service.decide(facts, message, active)
             if active is not None and isinstance(decision, CallTool | RunBatch):
-                reply = self._answer_beside(decision, message, active)
+                reply = self._answer_beside(decision, facts, message, active)
                 later = reply is ACCEPTED
             else:
-                reply = await self._carry_out(decision, active)
+                reply = await self._carry_out(decision, facts, active)
             return response_of(reply)
         finally:
             if not later:
                 await self._service.end(active, message, reply)
 
     def _answer_beside(
-        self, decision: CallTool | RunBatch, message: Message | ParseFault, active: ActiveSession
+        self, decision: CallTool | RunBatch, facts: HttpFacts, message: Message | ParseFault, active: ActiveSession
     ) -> Reply:
         """What takes long is carried out beside its POST, which is answered at once: clients post one after another."""
         try:
-            self._service.space.calls.answer(partial(self._answer_later, decision, message, active))
+            self._service.space.calls.answer(partial(self._answer_later, decision, facts, message, active))
         except CallsClosedError as error:
             request_id = decision.request_id if isinstance(decision, CallTool) else None
             return error_reply(request_id, ErrorCode.INTERNAL_ERROR, str(error), 503)
         return ACCEPTED
 
     async def _answer_later(
-        self, decision: CallTool | RunBatch, message: Message | ParseFault, active: ActiveSession
+        self, decision: CallTool | RunBatch, facts: HttpFacts, message: Message | ParseFault, active: ActiveSession
     ) -> None:
         try:
-            reply = await self._service.carry_out(decision, active)
+            reply = await self._service.carry_out(decision, active, facts)
             if reply.body:
                 request_id = decision.request_id if isinstance(decision, CallTool) else None
                 await self._service.push(active.session.id, reply.body, request_id)
         finally:
             await self._service.end(active, message)
 
-    async def _carry_out(self, decision: Decision, active: ActiveSession | None) -> Reply:
+    async def _carry_out(self, decision: Decision, facts: HttpFacts, active: ActiveSession | None) -> Reply:
         """The reply to the POST itself; a good one travels over the stream."""
-        reply = await self._service.carry_out(decision, active)
+        reply = await self._service.carry_out(decision, active, facts)
         if active is None or reply.status >= HTTPStatus.BAD_REQUEST or not reply.body:
             return reply
         await self._service.push(active.session.id, reply.body)

@@ -93,12 +93,7 @@ class AddBody(Command[AddedBody]):
 
 def checked_body(body: Body) -> Body:
     """The body with its values in normal form. Raises `InvalidArgumentError` for what no body can have."""
-    size = Vector(
-        *(
-            checked(extent, name, MIN_EXTENT, MAX_EXTENT, "metres")
-            for extent, name in zip(body.size, ("width", "height", "depth"), strict=True)
-        )
-    )
+    size = _checked_size(body)
     width, height, depth = size
     if body.shape != "box" and width != depth:
         raise InvalidArgumentError(f"A {body.shape} is round: width {width:g} and depth {depth:g} must be the same.")
@@ -123,3 +118,20 @@ def checked_body(body: Body) -> Body:
         velocity=velocity,
         spin=spin,
     )
+
+
+def _checked_size(body: Body) -> Vector:
+    """The extents within their limits, spoken of as the shape is described: the round ones by their radius."""
+    names = {
+        "box": ("width", "height", "depth"),
+        "sphere": ("radius", "radius", "radius"),
+        "cylinder": ("radius", "height", "radius"),
+        "capsule": ("radius", "height", "radius"),
+    }[body.shape]
+    return Vector(*(_checked_extent(extent, name) for extent, name in zip(body.size, names, strict=True)))
+
+
+def _checked_extent(extent: float, name: str) -> float:
+    if name == "radius":
+        checked(extent / 2, name, MIN_EXTENT / 2, MAX_EXTENT / 2, "metres")
+    return checked(extent, name, MIN_EXTENT, MAX_EXTENT, "metres")

@@ -6,7 +6,7 @@ import io
 import warnings
 
 import numpy as np
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from engine.errors import InvalidArgumentError
 from engine.scene.measures import MAX_SAMPLES
@@ -16,6 +16,20 @@ MAX_IMAGE_SIDE = 8192
 """Pixels. Larger images take more memory than a height field is worth."""
 FORMATS = ("PNG", "JPEG")
 """Of files that are taken. PNG may have 16 bits of grey, which gives smooth slopes."""
+
+_BEGINNINGS = {
+    b"\x89PNG": "a broken PNG image",
+    b"\xff\xd8": "a broken JPEG image",
+    b"GIF8": "a GIF image",
+    b"BM": "a BMP image",
+    b"RIFF": "a WebP image, a sound or a film",
+    b"II*\0": "a TIFF image",
+    b"MM\0*": "a TIFF image",
+    b"%PDF": "a PDF document",
+}
+"""What a file that is no image of `FORMATS` most likely is, by how it begins."""
+_SHOWN_CHARACTERS = 40
+"""Of a text that was given for an image, in the error."""
 
 _WHITE_16 = 65535.0
 _WHITE_8 = 255.0
@@ -32,10 +46,12 @@ def heights_of_image(data: bytes, *, samples: int | None = None) -> Floats:
             with Image.open(io.BytesIO(data), formats=FORMATS) as image:
                 _check_sides(*image.size)
                 grey = _grey(image)
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise InvalidArgumentError(
-            f"The file is not a {' or '.join(FORMATS)} image that can be read: {error}"
-        ) from error
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise InvalidArgumentError(f"The image has too many pixels; a terrain takes {_SIDES}.") from error
+    except UnidentifiedImageError as error:  # its text shows an object of ours, not what is in the file
+        raise InvalidArgumentError(f"{_NO_IMAGE}: it is {_kind_of(data)}; {_ACCEPTED}.") from error
+    except (OSError, SyntaxError, ValueError) as error:
+        raise InvalidArgumentError(f"{_NO_IMAGE}: it is {_kind_of(data)} ({error}); {_ACCEPTED}.") from error
     columns, rows = grey.size
     most = min(samples or MAX_SAMPLES, MAX_SAMPLES)
     scale = min(1.0, most / max(columns, rows)) if samples is None else most / max(columns, rows)
@@ -45,11 +61,27 @@ def heights_of_image(data: bytes, *, samples: int | None = None) -> Floats:
     return np.clip(np.asarray(grey, dtype=np.float64), 0.0, 1.0)
 
 
+_SIDES = f"from 2 to {MAX_IMAGE_SIDE} on each side"
+_NO_IMAGE = f"The file is not a {' or '.join(FORMATS)} image that can be read"
+_ACCEPTED = f"a terrain takes one of those, whole, with pixels {_SIDES}"
+
+
 def _check_sides(columns: int, rows: int) -> None:
     if min(columns, rows) < 2 or max(columns, rows) > MAX_IMAGE_SIDE:
-        raise InvalidArgumentError(
-            f"The image has {columns} by {rows} pixels; a terrain takes from 2 to {MAX_IMAGE_SIDE} on each side."
-        )
+        raise InvalidArgumentError(f"The image has {columns} by {rows} pixels; a terrain takes {_SIDES}.")
+
+
+def _kind_of(data: bytes) -> str:
+    """In words, what these bytes are that are no image which can be read."""
+    if not data:
+        return "empty"
+    known = next((kind for beginning, kind in _BEGINNINGS.items() if data.startswith(beginning)), None)
+    if known is not None:
+        return known
+    text = data[:_SHOWN_CHARACTERS].decode("utf-8", "replace")
+    if "\ufffd" in text.rstrip("\ufffd") or "\0" in text:
+        return f"{len(data)} bytes of another kind"
+    return f"a text that begins with {text.rstrip(chr(0xFFFD))!r}"
 
 
 def _grey(image: Image.Image) -> Image.Image:

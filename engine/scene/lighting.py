@@ -114,20 +114,24 @@ class AddLight(Command[Light]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetLightState(Command[Light]):
-    """Change a light and say how it is now. The ambient light needs no id.
+    """Change a light and say how it is now. An id is enough to name it, and for the ambient light its kind is.
 
-    Raises `NotFoundError` for an unknown id, `InvalidArgumentError` for a kind that is not that of the light and for
-    what that kind cannot have.
+    Raises `NotFoundError` for an unknown id before anything else, `InvalidArgumentError` for a kind that is not that of
+    the light, for no change at all, and for what that kind cannot have.
     """
 
     label: ClassVar[str] = "set light"
-    kind: LightKind
+    kind: LightKind | None = None
     light_id: str | None
     changes: LightChanges
 
     def run(self, world: Transaction) -> Light:
         """Change it."""
         light = self._light(world)
+        if self.changes == LightChanges():
+            raise InvalidArgumentError(
+                f"Say what of the light {light.id!r} is to be different: enabled, color, intensity, or its place."
+            )
         changed = self.changes.apply_to(light)
         if changed != light:
             world.put(changed)
@@ -139,11 +143,10 @@ class SetLightState(Command[Light]):
         light = None if self.light_id is None else light_of(world, self.light_id)
         if light is None:
             there = ", ".join(f"{light.id} ({light.kind})" for light in lights_of(world))
-            missing = (
-                "Say which light, by id." if self.light_id is None else f"There is no light {self.light_id!r:.80}."
-            )
-            raise NotFoundError(f"{missing} Lights: {there}.")
-        if light.kind != self.kind:
+            if self.light_id is None:
+                raise InvalidArgumentError(f"Say which light, by id. Lights: {there}.")
+            raise NotFoundError(f"There is no light {self.light_id!r:.80}. Lights: {there}.")
+        if self.kind not in (None, light.kind):
             raise InvalidArgumentError(f"{light.id} is a light of kind {light.kind}, not {self.kind}.")
         return light
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter as CountOf
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
@@ -73,6 +73,8 @@ def state_json(scene: SceneSnapshot) -> dict[str, Any]:
 
 def parse_state(value: object) -> SceneSnapshot:
     """The scene of that JSON. Raises `InvalidArgumentError` saying where it is not as it should be."""
+    if _holds_a_state(value):
+        raise InvalidArgumentError("This is no state of a scene, but has one: pass its `state` alone.")
     try:
         # Through text, so that numbers and tuples are read by the rules of JSON, whoever made the value.
         state = _ADAPTER.validate_json(json.dumps(value, allow_nan=False), strict=True, extra="forbid")
@@ -102,6 +104,14 @@ def parse_state(value: object) -> SceneSnapshot:
         camera=checked_camera(state.camera),
         selection=tuple(in_order(tuple(dict.fromkeys(state.selection)))),
     )
+
+
+def _holds_a_state(value: object) -> bool:
+    """Whether it is a whole answer with a state in it, as `space_scene_get_state` gives."""
+    if not isinstance(value, dict):
+        return False
+    members = cast("dict[str, object]", value)
+    return "version" not in members and isinstance(members.get("state"), dict)
 
 
 @dataclass(frozen=True, slots=True)

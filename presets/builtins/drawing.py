@@ -5,7 +5,10 @@ Source: agent-presets, "Built-In Presets", table "Drawing".
 
 from __future__ import annotations
 
+from functools import partial
+
 from presets.adapters import ToolAdapter
+from presets.builtins.built_in_preset import built_in_preset
 from presets.builtins.drawing_tools import (
     color_tools,
     inspect_tool,
@@ -15,11 +18,9 @@ from presets.builtins.drawing_tools import (
 )
 from presets.builtins.drawing_tools.arguments import COORDINATES
 from presets.builtins.history_tools import history_adapters
-from presets.definition import DefaultState, PresetDefinition, Risk
+from presets.definition import PresetDefinition, Risk
 
-GROUP = "drawing"
-
-_DRAWING = ({"surface": "canvas", "activity": "drawing"},)
+_preset = partial(built_in_preset, group="drawing", contexts=({"surface": "canvas", "activity": "drawing"},))
 
 _SHAPE_PROMPT = (
     "The user is editing vector drawing content. Use the drawing tools for shapes, lines and strokes. "
@@ -57,32 +58,9 @@ def presets() -> tuple[PresetDefinition, ...]:
             ("add-layer", "duplicate-layer", "rename-layer", "set-active-layer"),
             prompt=_LAYER_PROMPT,
         ),
-        _destructive("drawing-layer-destructive-tools", ("delete-layer",)),
+        _preset("drawing-layer-destructive-tools", ("delete-layer",), risk=Risk.DESTRUCTIVE),
         _preset("drawing-color-tools", ("set-defaults", "update-selection-style", "sample-color")),
         _preset("drawing-history-tools", ("undo", "redo")),
         _preset("drawing-selection-tools", ("select", "transform-selection", "clear-selection")),
-        _destructive("drawing-selection-destructive-tools", ("delete-selected",)),
-    )
-
-
-def _preset(name: str, tools: tuple[str, ...], *, prompt: str | None = None) -> PresetDefinition:
-    return PresetDefinition(
-        name=name,
-        group=GROUP,
-        default_state=DefaultState.AUTO,
-        risk=Risk.NORMAL,
-        contexts=_DRAWING,
-        tool_ids=tuple(f"drawing.{tool}" for tool in tools),
-        system_prompt=prompt,
-    )
-
-
-def _destructive(name: str, tools: tuple[str, ...]) -> PresetDefinition:
-    return PresetDefinition(
-        name=name,
-        group=GROUP,
-        default_state=DefaultState.OFF,
-        risk=Risk.DESTRUCTIVE,
-        contexts=_DRAWING,
-        tool_ids=tuple(f"drawing.{tool}" for tool in tools),
+        _preset("drawing-selection-destructive-tools", ("delete-selected",), risk=Risk.DESTRUCTIVE),
     )

@@ -5,19 +5,23 @@ What can destroy something or reach outside is off until somebody turns it on. S
 
 from __future__ import annotations
 
+from functools import partial
+
 from presets.adapters import ToolAdapter
+from presets.builtins.built_in_preset import built_in_preset
 from presets.builtins.general_tools import context_tools, file_tools, shell_tools, view_tools, world_tools
 from presets.builtins.history_tools import history_adapters
 from presets.context import FactValue
-from presets.definition import DefaultState, PresetDefinition, Risk
+from presets.definition import PresetDefinition, Risk
 
-_GROUP = "general"
 _ANYWHERE: tuple[dict[str, FactValue], ...] = ({"surface": "any"},)
 _BEYOND_THE_DRAWING: tuple[dict[str, FactValue], ...] = (
     {"surface": "scene"},
     {"surface": "canvas", "activity": "graph"},
 )
 """Where the drawing's own undo is not offered."""
+
+_preset = partial(built_in_preset, group="general", tool_prefix="app", contexts=_ANYWHERE)
 
 
 def adapters() -> tuple[ToolAdapter, ...]:
@@ -35,71 +39,49 @@ def adapters() -> tuple[ToolAdapter, ...]:
 def presets() -> tuple[PresetDefinition, ...]:
     """The presets, in order of registration."""
     return (
-        _preset("general-theme-tools", Risk.NORMAL, ("app.set-theme",)),
+        _preset("general-theme-tools", ("set-theme",)),
         _preset(
             "general-canvas-tools",
-            Risk.NORMAL,
-            ("app.set-canvas-visible", "app.set-activity", "app.switch-surface"),
-            "The tools on offer follow what the user is doing. To get at others, go to another surface with "
+            ("set-canvas-visible", "set-activity", "switch-surface"),
+            prompt="The tools on offer follow what the user is doing. To get at others, go to another surface with "
             "space_app_switch_surface, or choose another activity on the canvas with space_app_set_activity.",
         ),
         _preset(
             "general-view-tools",
-            Risk.NORMAL,
-            ("app.capture-view",),
-            "space_app_capture_view shows you the current surface as a picture. Look at it after you have changed "
-            "something that can be seen.",
+            ("capture-view",),
+            prompt="space_app_capture_view shows you the current surface as a picture. Look at it after you have "
+            "changed something that can be seen.",
         ),
         _preset(
             "general-history-tools",
-            Risk.NORMAL,
-            ("app.undo", "app.redo"),
-            "A world has one history: space_app_undo takes the last step back, whatever it changed.",
+            ("undo", "redo"),
             contexts=_BEYOND_THE_DRAWING,
+            prompt="A world has one history: space_app_undo takes the last step back, whatever it changed.",
         ),
         _preset(
             "general-world-tools",
-            Risk.DESTRUCTIVE,
-            ("app.create-world", "app.switch-world", "app.delete-world"),
-            "You can create worlds and go from one to another. Deleting a world cannot be undone: do it only when the "
-            "user asked for it.",
+            ("create-world", "switch-world", "delete-world"),
+            risk=Risk.DESTRUCTIVE,
+            prompt="You can create worlds and go from one to another. Deleting a world cannot be undone: do it only "
+            "when the user asked for it.",
         ),
         _preset(
             "general-file-read-tools",
-            Risk.FILESYSTEM_READ,
-            ("app.read-file", "app.list-files", "app.search"),
-            "You can list, search and read the files of the workspace folder.",
+            ("read-file", "list-files", "search"),
+            risk=Risk.FILESYSTEM_READ,
+            prompt="You can list, search and read the files of the workspace folder.",
         ),
         _preset(
             "general-file-write-tools",
-            Risk.FILESYSTEM_WRITE,
-            ("app.write-file",),
-            "You can write files in the workspace folder. Writing replaces a file: read it first.",
+            ("write-file",),
+            risk=Risk.FILESYSTEM_WRITE,
+            prompt="You can write files in the workspace folder. Writing replaces a file: read it first.",
         ),
         _preset(
             "general-shell-tools",
-            Risk.SHELL,
-            ("app.run-bash",),
-            "You can run shell commands in the workspace folder. They can do whatever the user can: be careful with "
-            "what cannot be undone.",
+            ("run-bash",),
+            risk=Risk.SHELL,
+            prompt="You can run shell commands in the workspace folder. They can do whatever the user can: be careful "
+            "with what cannot be undone.",
         ),
-    )
-
-
-def _preset(
-    name: str,
-    risk: Risk,
-    tool_ids: tuple[str, ...],
-    system_prompt: str | None = None,
-    *,
-    contexts: tuple[dict[str, FactValue], ...] = _ANYWHERE,
-) -> PresetDefinition:
-    return PresetDefinition(
-        name=name,
-        group=_GROUP,
-        default_state=DefaultState.AUTO if risk is Risk.NORMAL else DefaultState.OFF,
-        risk=risk,
-        contexts=contexts,
-        tool_ids=tool_ids,
-        system_prompt=system_prompt,
     )

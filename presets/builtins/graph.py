@@ -6,13 +6,14 @@ every surface can be looked at page by page, and `space_graph_layout`, without w
 
 from __future__ import annotations
 
+from functools import partial
+
 from presets.adapters import ToolAdapter
+from presets.builtins.built_in_preset import built_in_preset
 from presets.builtins.graph_tools import edge_tools, identity_tools, inspect_tool, nav_tools, node_tools, state_tools
 from presets.definition import DefaultState, PresetDefinition, Risk
 
-GROUP = "graph"
-
-_GRAPH = ({"surface": "canvas", "activity": "graph"},)
+_preset = partial(built_in_preset, group="graph", contexts=({"surface": "canvas", "activity": "graph"},))
 
 _NODE_PROMPT = (
     "The user is working in a graph: a map of nodes with directed edges. Create nodes with space_graph_add_node, and "
@@ -55,7 +56,13 @@ def presets() -> tuple[PresetDefinition, ...]:
     return (
         _preset("graph-node-tools", ("add-node", "load-node", "layout"), prompt=_NODE_PROMPT),
         # On by default although it removes: only from the map, as the document's table has it.
-        _preset("graph-node-map-tools", ("remove-nodes",), risk=Risk.DESTRUCTIVE, prompt=_MAP_PROMPT),
+        _preset(
+            "graph-node-map-tools",
+            ("remove-nodes",),
+            risk=Risk.DESTRUCTIVE,
+            default_state=DefaultState.AUTO,
+            prompt=_MAP_PROMPT,
+        ),
         _preset("graph-edge-tools", ("add-edge",), prompt=_EDGE_PROMPT),
         _preset("graph-nav-tools", ("focus-node", "open-node", "search-nodes", "inspect"), prompt=_NAV_PROMPT),
         _preset("graph-identity-tools", ("create-identity",), prompt=_IDENTITY_PROMPT),
@@ -63,26 +70,6 @@ def presets() -> tuple[PresetDefinition, ...]:
             "graph-state-tools",
             ("get-state", "restore-state"),
             risk=Risk.DESTRUCTIVE,
-            default_state=DefaultState.OFF,
             prompt=_STATE_PROMPT,
         ),
-    )
-
-
-def _preset(
-    name: str,
-    tools: tuple[str, ...],
-    *,
-    prompt: str,
-    risk: Risk = Risk.NORMAL,
-    default_state: DefaultState = DefaultState.AUTO,
-) -> PresetDefinition:
-    return PresetDefinition(
-        name=name,
-        group=GROUP,
-        default_state=default_state,
-        risk=risk,
-        contexts=_GRAPH,
-        tool_ids=tuple(f"graph.{tool}" for tool in tools),
-        system_prompt=prompt,
     )

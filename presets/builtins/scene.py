@@ -6,7 +6,10 @@ Source: agent-presets, "Built-In Presets", table "Scene". `scene-object-tools` h
 
 from __future__ import annotations
 
+from functools import partial
+
 from presets.adapters import ToolAdapter
+from presets.builtins.built_in_preset import built_in_preset
 from presets.builtins.scene_tools import (
     camera_tools,
     inspect_tool,
@@ -18,11 +21,9 @@ from presets.builtins.scene_tools import (
     terrain_tools,
 )
 from presets.builtins.scene_tools.arguments import SPACE
-from presets.definition import DefaultState, PresetDefinition, Risk
+from presets.definition import PresetDefinition, Risk
 
-GROUP = "scene"
-
-_SCENE = ({"surface": "scene"},)
+_preset = partial(built_in_preset, group="scene", contexts=({"surface": "scene"},))
 
 _OBJECT_PROMPT = (
     "The user is working in a 3D scene with rigid-body physics. "
@@ -60,32 +61,9 @@ def presets() -> tuple[PresetDefinition, ...]:
             prompt=_OBJECT_PROMPT,
         ),
         _preset("scene-terrain-tools", ("add-terrain", "raycast-terrain"), prompt=_TERRAIN_PROMPT),
-        _destructive("scene-terrain-destructive-tools", ("remove-terrain",)),
+        _preset("scene-terrain-destructive-tools", ("remove-terrain",), risk=Risk.DESTRUCTIVE),
         _preset("scene-lighting-tools", ("add-light", "set-light-state")),
         _preset("scene-skybox-tools", ("set-skybox", "set-background")),
         _preset("scene-camera-tools", ("set-camera", "reset-camera", "screen-ray"), prompt=_CAMERA_PROMPT),
-        _destructive("scene-state-tools", ("get-state", "restore-state")),
-    )
-
-
-def _preset(name: str, tools: tuple[str, ...], *, prompt: str | None = None) -> PresetDefinition:
-    return PresetDefinition(
-        name=name,
-        group=GROUP,
-        default_state=DefaultState.AUTO,
-        risk=Risk.NORMAL,
-        contexts=_SCENE,
-        tool_ids=tuple(f"scene.{tool}" for tool in tools),
-        system_prompt=prompt,
-    )
-
-
-def _destructive(name: str, tools: tuple[str, ...]) -> PresetDefinition:
-    return PresetDefinition(
-        name=name,
-        group=GROUP,
-        default_state=DefaultState.OFF,
-        risk=Risk.DESTRUCTIVE,
-        contexts=_SCENE,
-        tool_ids=tuple(f"scene.{tool}" for tool in tools),
+        _preset("scene-state-tools", ("get-state", "restore-state"), risk=Risk.DESTRUCTIVE),
     )

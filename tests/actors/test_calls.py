@@ -34,7 +34,7 @@ from actors.sessions import (
     SessionsActor,
 )
 from engine.errors import ConflictError
-from protocol.session import Session
+from protocol.session import Audience, Session
 from protocol.tool import JsonObject, ToolCall, ToolError, ToolOutcome, ToolRun
 from protocol.tool_registry import ToolRegistry
 from tests.actors.fakes import VERSION, call_of, text_of, tool
@@ -43,13 +43,23 @@ BOUND_SECONDS = 10.0
 """Above every time that is measured here."""
 
 
+class Everybody:
+    """Everybody sees every tool."""
+
+    def __init__(self, catalog: CatalogActor) -> None:
+        self._catalog = catalog
+
+    def revision(self, audience: Audience) -> int:
+        return self._catalog.tools.value.revision
+
+
 class Rig:
     """A catalog with one tool, one session with a stream, and calls of that tool."""
 
     def __init__(self) -> None:
         self.sessions = SessionsActor()
         self.catalog = CatalogActor(ToolRegistry("space_"))
-        self.calls = Calls(self.sessions, self.catalog)
+        self.calls = Calls(self.sessions, Everybody(self.catalog))
         self.session: Session | None = None
 
     @asynccontextmanager
@@ -356,7 +366,7 @@ async def test_an_answer_that_cannot_be_sent_is_logged_and_ends_nothing_else(rig
 
 async def test_before_it_runs_no_call_is_taken(rig: Rig) -> None:
     async with rig.running(hello):
-        idle = Calls(rig.sessions, rig.catalog)
+        idle = Calls(rig.sessions, Everybody(rig.catalog))
         active = await rig.begin()
         with pytest.raises(CallsClosedError):
             idle.start(call_of(rig.catalog.tools.value, active.session.id), active)

@@ -433,6 +433,56 @@ def test_content_that_cannot_be_written_is_refused(
     assert [entry.name for entry in workspace.iterdir()] == ["notes"]
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".git/hooks/post-commit",
+        ".git/config",
+        ".git",
+        "notes/.git/hooks/pre-push",
+        "./notes//.git/new/config",
+        "{root}/.git/hooks/post-commit",
+        ".GIT/hooks/post-commit",
+        ".Git/config",
+        "GIT~1/config",
+        ".git. /config",
+        ".g\u200cit/config",
+    ],
+)
+def test_what_git_would_run_is_never_written(files: WorkspaceFiles, workspace: Path, path: str) -> None:
+    (workspace / ".git" / "hooks").mkdir(parents=True)
+    (workspace / ".git" / "config").write_text("[core]\n")
+    with pytest.raises(ForbiddenError, match=r"inside a '\.git'.*Git runs the hooks.*space_app_run_bash"):
+        files.write_text(path.format(root=files.root), "touch /tmp/hooked", create_folders=True)
+    assert sorted(entry.name for entry in workspace.iterdir()) == [".git", "notes"]
+    assert sorted(entry.name for entry in (workspace / ".git").rglob("*")) == ["config", "hooks"]
+    assert [entry.name for entry in (workspace / "notes").iterdir()] == ["plan.md"]
+    assert files.read_text(".git/config").text == "[core]\n"
+
+
+@pytest.mark.parametrize("root", ["repository/.git", "repository/.git/hooks", "repository/.GIT/modules/part"])
+def test_nothing_is_written_in_a_workspace_that_is_inside_a_git_folder(tmp_path: Path, root: str) -> None:
+    (tmp_path / root).mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / root)
+    for files in (WorkspaceFiles(tmp_path / root), WorkspaceFiles(tmp_path / "link")):
+        with pytest.raises(ForbiddenError, match=r"workspace folder is inside a '\.git'"):
+            files.write_text("post-commit", "touch /tmp/hooked")
+    assert list((tmp_path / root).iterdir()) == []
+
+
+def test_a_link_into_a_git_folder_is_not_written_through(files: WorkspaceFiles, workspace: Path) -> None:
+    (workspace / ".git" / "hooks").mkdir(parents=True)
+    (workspace / "notes" / "hooks").symlink_to(workspace / ".git" / "hooks")
+    with pytest.raises(ForbiddenError, match="symbolic link"):
+        files.write_text("notes/hooks/post-commit", "touch /tmp/hooked")
+    assert list((workspace / ".git" / "hooks").iterdir()) == []
+
+
+@pytest.mark.parametrize("path", [".gitignore", ".github/workflows/check.yml", "git/notes.md", "x.git/readme"])
+def test_what_only_sounds_like_git_is_written(files: WorkspaceFiles, path: str) -> None:
+    assert files.write_text(path, "text", create_folders=True).created
+
+
 def test_a_folder_cannot_be_written_to(files: WorkspaceFiles) -> None:
     with pytest.raises(InvalidArgumentError, match="is a folder, not a file"):
         files.write_text("notes", "text")

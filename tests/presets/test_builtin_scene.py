@@ -227,6 +227,7 @@ async def test_a_body_in_the_ground_is_answered_with_where_it_would_stand(tools:
     assert "note" not in await tools("add_cuboid", y=1.5)
 
 
+@pytest.mark.slow
 async def test_ten_boxes_dropped_on_hills_come_to_rest_on_them(tools: Tools):
     await tools("add_terrain", kind="perlin", seed=4, height=1.5, octaves=2)
     for number in range(10):
@@ -386,6 +387,7 @@ async def test_lights_come_back_as_they_are_and_are_changed(tools: Tools):
     assert (same["changed"], dim["light"]["intensity"]) == (False, 0.1)
     assert [light["id"] for light in (await tools("inspect"))["lights"]] == ["ambient", "sun", "light-1"]
     assert "no light 'x'" in await tools.refused("set_light_state", kind="point", id="x", enabled=True)
+    assert "no light 'x'. Lights: ambient (ambient)" in await tools.refused("set_light_state", id="x")
 
 
 async def test_the_ninth_point_light_is_refused(tools: Tools):
@@ -466,6 +468,8 @@ async def test_what_is_no_state_is_refused(tools: Tools, tmp_path: Path):
     assert "Give either state" in await tools.refused("restore_state")
     assert "This is no state of a scene: version" in await tools.refused("restore_state", state={})
     assert "holds no JSON" in await tools.refused("restore_state", path="bad.json")
+    answer = await tools("get_state")
+    assert "pass its `state` alone" in await tools.refused("restore_state", state=answer)
 
 
 async def test_inspect_pages_through_a_scene_within_what_a_model_can_read(tools: Tools):

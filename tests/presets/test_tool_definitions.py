@@ -6,16 +6,18 @@ import pytest
 
 from presets.adapters import ToolAdapterRegistry
 from presets.annotations import annotations_of
-from presets.definition import Risk
+from presets.definition import PresetDefinition, Risk
 from presets.overrides import NO_OVERRIDES, Overrides
 from presets.registry import PresetRegistry
 from presets.resolution import Resolution, resolve
+from presets.sync_plan import ManagedTools, plan_sync
 from presets.tool_definitions import (
     DefinitionCache,
     DuplicateToolNameError,
     UnknownAdapterError,
     tool_definitions,
 )
+from presets.tool_labels import ToolLabels
 from tests.presets.samples import DRAWING, SCENE, adapter, adapters, app, preset
 
 APP = app()
@@ -68,6 +70,32 @@ def test_a_definition_is_made_anew_for_another_adapter_risk_or_app():
     (replaced,) = tool_definitions(resolved(preset("p", "a")), registry, APP, cache)
     assert len({id(one) for one in (first, risky, elsewhere, replaced)}) == 4
     assert len(cache) == 1
+
+
+def test_a_definition_is_labelled_with_its_preset_group_and_risk():
+    registered = (preset("p", "a", group="g", risk=Risk.SHELL), preset("q", "b"))
+    made = tool_definitions(resolved(*registered), adapters(adapter("a"), adapter("b")), APP)
+    assert [dict(one.labels) for one in made] == [
+        {"preset": "p", "group": "g", "risk": "shell"},
+        {"preset": "q", "risk": "normal"},
+    ]
+    assert [ToolLabels.of(one) for one in made] == [ToolLabels("p", "g", Risk.SHELL), ToolLabels("q")]
+
+
+@pytest.mark.parametrize("changed", [preset("q", "a"), preset("p", "a", group="g"), preset("p", "a", risk=Risk.SHELL)])
+def test_a_definition_is_made_anew_and_synced_when_its_labels_change(changed: PresetDefinition):
+    registry, cache = adapters(adapter("a")), DefinitionCache()
+    first = tool_definitions(resolved(preset("p", "a")), registry, APP, cache)
+    second = tool_definitions(resolved(changed), registry, APP, cache)
+    plan = plan_sync(ManagedTools(first), second, {first[0].name: first[0].owner})
+    assert plan.register == second
+
+
+def test_other_labels_are_nothing_that_a_client_sees():
+    registry, cache = adapters(adapter("a")), DefinitionCache()
+    first = tool_definitions(resolved(preset("p", "a")), registry, APP, cache)
+    second = tool_definitions(resolved(preset("q", "a", group="g")), registry, APP, cache)
+    assert not plan_sync(ManagedTools(first), second, {first[0].name: first[0].owner}).visible
 
 
 def test_the_cache_does_not_outgrow_the_adapters():

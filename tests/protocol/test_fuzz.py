@@ -100,7 +100,7 @@ def assert_sound(decision: Decision) -> None:
             assert_blames_the_client(decision)
         case HiddenOrUnknownTool():
             assert_blames_the_client(HANDLER.unknown_tool_reply(decision))
-            assert_blames_the_client(HANDLER.hidden_tool_reply(decision, "hidden"))
+            assert_blames_the_client(HANDLER.refused_tool_reply(decision, "hidden"))
         case CallTool():
             assert_blames_the_client(HANDLER.call_reply(decision, ToolOutcome.text("ran")).reply)
         case OpenSession():

@@ -285,7 +285,7 @@ def test_an_unknown_tool_is_a_protocol_error_and_a_hidden_one_a_result() -> None
     assert unknown["error"]["code"] == -32602
     assert "Unknown tool" in unknown["error"]["message"]
     assert "space_shape" in unknown["error"]["message"]
-    hidden = body_of(HANDLER.hidden_tool_reply(found, "hidden on this surface"))
+    hidden = body_of(HANDLER.refused_tool_reply(found, "hidden on this surface"))
     assert hidden["result"] == {"content": [{"type": "text", "text": "hidden on this surface"}], "isError": True}
 
 
@@ -345,17 +345,20 @@ def test_other_http_methods_are_405_and_those_that_exist_are_named(method: str) 
 
 
 @pytest.mark.parametrize(
-    ("facts", "status"),
+    ("facts", "status", "words"),
     [
-        (post(content_type=None), 415),
-        (post(content_type="text/plain"), 415),
-        (post(accept="text/html"), 406),
+        (post(content_type=None), 415, "must have the content type application/json; this one has no content type"),
+        (post(content_type="text/plain"), 415, 'the content type application/json; this one has "text/plain"'),
+        (post(accept="text/html"), 406, "text/event-stream"),
     ],
 )
-def test_a_post_that_is_no_json_or_takes_no_answer_is_refused_in_json(facts: HttpFacts, status: int) -> None:
+def test_a_post_that_is_no_json_or_takes_no_answer_is_refused_in_json(
+    facts: HttpFacts, status: int, words: str
+) -> None:
     reply = replied(HANDLER.refuse_request(facts))
     assert reply.status == status
     assert body_of(reply)["error"]["code"] == -32600
+    assert words in body_of(reply)["error"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,16 @@ def test_a_missing_member_is_named_at_its_object() -> None:
     ]
 
 
+def test_who_passes_more_than_what_is_wanted_is_told_which_part_of_it_is() -> None:
+    whole = {"drawn": {"shape": "ellipse", "width": 1}, "revision": 3}
+    found = [str(problem) for problem in SHAPE.problems(whole)]
+    assert 'missing required member "shape"; what is wanted here is inside its "drawn": pass that alone' in found
+    large = {**whole, "more": ["long"] * DETAIL_WEIGHT_LIMIT}
+    assert any("pass that alone" in problem.text for problem in SHAPE.problems(large))
+    for other in ({"drawn": {"shape": "ellipse"}}, {"style": {"shape": "ellipse", "width": 1}}, {"drawn": [whole]}):
+        assert not any("pass that" in problem.text for problem in SHAPE.problems(other))
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [

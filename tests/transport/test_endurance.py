@@ -88,12 +88,12 @@ def left_here() -> Counter[str]:
 
 
 async def until_as_before(look: Callable[[], Counter[str]], before: Counter[str]) -> None:
-    """Wait until there is nothing more than there was. What an earlier test had left open may be closed meanwhile."""
+    """Wait until the figures are exactly what they were."""
 
     async def as_before() -> bool:
-        return not look() - before
+        return look() == before
 
-    await until(as_before, lambda: ("more:", look() - before))
+    await until(as_before, lambda: ("more:", look() - before, "fewer:", before - look()))
 
 
 async def vanish_at_a_random_moment(connection: RawConnection, asked: bytes, rng: random.Random) -> None:

@@ -251,6 +251,11 @@ async def test_a_restored_state_is_exactly_the_one_that_was_taken(graph: Surface
     assert "Intruder" not in await svg(graph)
 
 
+async def test_who_restores_the_whole_answer_is_told_to_pass_its_state(graph: SurfaceTrial) -> None:
+    answer = await graph("get_state")
+    assert 'inside its "state": pass that alone' in await graph.refused("restore_state", state=answer)
+
+
 async def test_a_state_can_be_restored_in_another_world(graph: SurfaceTrial) -> None:
     await two_nodes(graph)
     await graph("add_edge", **{"from": BOB, "to": ADA})

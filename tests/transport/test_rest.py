@@ -45,7 +45,7 @@ async def test_the_status_has_every_figure_that_the_document_names(engine: Runni
     assert (status["mcp"]["running"], status["mcp"]["port"]) == (True, engine.port)
     assert status["mcp"]["tool_namespace_prefix"] == "space_"
     assert [actor["name"] for actor in status["actors"]] == [
-        *("context", "resolution", "mcp sync", "catalog", "stream", "sessions", "world")
+        *("context", "agents", "resolution", "mcp sync", "catalog", "stream", "sessions", "world")
     ]
     assert all(actor["failed"] == 0 for actor in status["actors"])
 

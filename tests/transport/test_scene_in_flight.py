@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
 
-from engine.scene.renderer import _detected
+from engine.scene.renderer import _Found
 from tests.transport.mcp_client import McpClient, call, rpc
 from tests.transport.raw_http import BOUND_SECONDS
 from tests.transport.running_engine import running_engine
+from tests.transport.serving_process import is_running, serving_process
 from tests.transport.surface_trial import SurfaceTrial
 
 pytestmark = pytest.mark.slow
@@ -27,6 +28,9 @@ ANSWERED = 20
 """Pings that must be answered while one long call is in flight; a free engine answers hundreds."""
 PATIENCE_SECONDS = 1.0
 """Longest time for one ping. Measured: 2 ms at the median, some 10 ms at most, where nothing else uses the machine."""
+
+LOOK_SECONDS = 0.01
+"""Between two looks at which processes there are, for which there is no event."""
 
 SIMULATE = call("space_scene_simulate", {"seconds": 2, "timestep": 0.002})
 
@@ -55,7 +59,7 @@ async def crowded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGener
     """A scene with 2,000 bodies, painted in software."""
     monkeypatch.setenv("MUJOCO_GL", "disable")
     # What other tests have found out on this machine must not count here, nor the other way round.
-    monkeypatch.setattr("engine.scene.renderer._detected", cache(_detected.__wrapped__))
+    monkeypatch.setattr("engine.scene.renderer._found", _Found())
     async with running_engine(tmp_path, built_in=True) as engine:
         context = {"surface": "scene", "activity": "drawing", "canvas_visible": True}
         trial = await SurfaceTrial.entered(engine, "scene", context, LARGE, "scene-state-tools")
@@ -125,3 +129,18 @@ async def test_a_simulation_is_refused_when_a_body_came_meanwhile_and_the_body_s
     (kept,) = (await crowded("inspect", ids=[made["body"]["id"]]))["bodies"]
     assert kept["position"]["y"] == 50
     assert (await crowded("inspect"))["revision"] == made["revision"]
+
+
+async def test_an_engine_that_ends_while_it_looks_for_opengl_leaves_no_process_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MUJOCO_GL", raising=False)
+    async with serving_process(tmp_path) as engine:
+        await engine.send("PATCH", "/api/context", {"surface": "scene"})
+        with trio.fail_after(BOUND_SECONDS):
+            while not (tries := engine.children()):  # noqa: ASYNC110 - a process of a process has no event
+                await trio.sleep(LOOK_SECONDS)
+        engine.signal(signal.SIGTERM)
+        assert await engine.wait() == 0
+        assert not any(map(is_running, tries))
+        assert "renderer_found" not in engine.log

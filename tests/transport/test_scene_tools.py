@@ -6,14 +6,13 @@ Pictures are painted in software, which is there on every machine. Source: agent
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from engine.scene.renderer import _detected
+from engine.scene.renderer import _Found
 from tests.transport.running_engine import running_engine
 from tests.transport.surface_trial import Pixels, SurfaceTrial
 
@@ -36,7 +35,7 @@ async def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerat
     """
     monkeypatch.setenv("MUJOCO_GL", "disable")
     # What other tests have found out on this machine must not count here, nor the other way round.
-    monkeypatch.setattr("engine.scene.renderer._detected", cache(_detected.__wrapped__))
+    monkeypatch.setattr("engine.scene.renderer._found", _Found())
     async with running_engine(tmp_path, built_in=True) as engine:
         trial = await SurfaceTrial.entered(engine, "scene", SCENE_CONTEXT, VIEW, *OFF_BY_DEFAULT)
         await trial("set_light_state", kind="directional", id="sun", enabled=False)
@@ -166,6 +165,7 @@ async def test_a_ray_down_hits_what_the_picture_shows_there(scene: SurfaceTrial)
     assert down["normal"] == pytest.approx(seen["normal"], abs=1e-5)
 
 
+@pytest.mark.slow
 async def test_removed_terrain_is_gone_from_the_picture_too(scene: SurfaceTrial) -> None:
     bare = await scene.picture()
     await scene("add_terrain", color=GREEN)
@@ -176,6 +176,7 @@ async def test_removed_terrain_is_gone_from_the_picture_too(scene: SurfaceTrial)
     assert "terrain-1" in await scene.refused("remove_terrain", id="terrain-1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["point", "directional", "spot"])
 async def test_a_light_makes_what_it_shines_on_brighter(scene: SurfaceTrial, kind: str) -> None:
     await scene("set_light_state", kind="ambient", enabled=True, intensity=0.2)
@@ -195,6 +196,7 @@ async def test_a_light_makes_what_it_shines_on_brighter(scene: SurfaceTrial, kin
     assert after[1:] == pytest.approx(before[1:], abs=1), "the light is red"
 
 
+@pytest.mark.slow
 async def test_a_light_that_is_put_out_leaves_the_scene_darker(scene: SurfaceTrial) -> None:
     await scene("add_terrain", color="#FFFFFF")
     await scene("set_light_state", kind="ambient", enabled=True, intensity=0.2)
@@ -267,6 +269,7 @@ async def test_inspect_gives_what_is_there_page_by_page(scene: SurfaceTrial) -> 
     assert np.array_equal(await scene.picture(), picture)
 
 
+@pytest.mark.slow
 async def test_a_restored_state_is_exactly_the_one_that_was_taken(scene: SurfaceTrial) -> None:
     await scene("add_terrain", kind="perlin", seed=7, samples=9, height=1)
     await scene("add_physics_body", shape="capsule", x=0.1, y=2, color=RED, roll=33, spin={"x": 7})
@@ -333,6 +336,7 @@ async def test_a_write_that_is_based_on_an_old_revision_is_refused_and_on_the_pr
         ("add_cuboid", {"x": 1e300}, "x"),
         ("add_cuboid", {"color": "red"}, "color"),
         ("add_physics_body", {"shape": "cone"}, "shape"),
+        ("add_physics_body", {"shape": "sphere", "radius": 1000}, "radius: expected at most 500"),
         ("select_object", {"id": "body-99"}, "body-99"),
         ("simulate", {"seconds": 1e6}, "seconds"),
         ("simulate", {}, "dynamic"),
@@ -340,6 +344,7 @@ async def test_a_write_that_is_based_on_an_old_revision_is_refused_and_on_the_pr
         ("remove_terrain", {"id": "terrain-9"}, "terrain-9"),
         ("raycast_terrain", {"x": 0}, "z"),
         ("set_light_state", {"kind": "spot", "id": "light-9", "enabled": True}, "light-9"),
+        ("set_light_state", {"id": "light-9"}, "no light 'light-9'"),
         ("set_skybox", {"asset": "mars"}, "asset"),
         ("set_camera", {"x": 0, "y": 0, "z": 0, "pitch": 91}, "pitch"),
         ("screen_ray", {"x": -1, "y": 0}, "x"),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,38 +10,38 @@ from engine.drawing.inspect import Inspect, Inspection, LayerSummary, ObjectEntr
 from engine.drawing.records import BoxObject, Line, ObjectKind, PathObject, Text
 from presets.adapters import ToolAdapter, typed_adapter
 from presets.app import App
+from presets.builtins.bounds_result import BoundsResult, shown
 from presets.builtins.drawing_tools.arguments import BOX_HELP, COORDINATES, BoxArgument, LayerArgument
-from presets.builtins.drawing_tools.results import SHOWN_IDS, BoundsResult, PointResult, StyleResult, shown
-from presets.schema import ToolArguments, ToolResult
+from presets.builtins.drawing_tools.results import SHOWN_IDS, PointResult, StyleResult
+from presets.builtins.page import MAX_PAGE_ENTRIES, Offset, PageArguments, within_budget
+from presets.schema import ToolResult
 from protocol.tool import ToolCall
 
 OBJECTS_BUDGET = 20 * 1024
 """Bytes of JSON for the objects of one page. The whole answer stays below 40 KiB, which clients pass on uncut."""
 LAYERS_BUDGET = 10 * 1024
 """Bytes of JSON for the layers of one page."""
-MAX_LIMIT = 200
-"""Most objects of one page; their bytes usually end it earlier."""
 MAX_SHOWN_POINTS = 400
 """Most points of one object that are shown at once, so that a single object always fits a page."""
 
 
-class InspectArguments(ToolArguments):
+class InspectArguments(PageArguments):
     """What to look at."""
 
     include_objects: bool = Field(True, description="False: the summary only.")
     include_points: bool = Field(False, description="Also the points of strokes and polygons.")
     max_points: Annotated[int, Field(ge=0, le=MAX_SHOWN_POINTS)] = Field(32, description="Points shown per object.")
     points_offset: Annotated[int, Field(ge=0)] = Field(0, description="Points to skip, to read on in long strokes.")
-    ids: Annotated[list[str], Field(max_length=MAX_LIMIT)] | None = Field(None, description="Only these objects.")
+    ids: Annotated[list[str], Field(max_length=MAX_PAGE_ENTRIES)] | None = Field(
+        None, description="Only these objects."
+    )
     layer: LayerArgument | None = Field(
         None, description="Only this layer: id (layer-2), name, or place from 1 at the bottom. Default: all layers."
     )
     kind: ObjectKind | None = None
     bounds: BoxArgument | None = Field(None, description=BOX_HELP)
     selected_only: bool = Field(False, description="Only selected objects.")
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = Field(50, description="Objects per page.")
-    offset: Annotated[int, Field(ge=0)] = Field(0, description="Objects to skip: the `next` of the page before.")
-    layers_offset: Annotated[int, Field(ge=0)] = Field(0, description="Layers to skip, where there are very many.")
+    layers_offset: Offset = Field(0, description="Layers to skip, where there are very many.")
 
 
 class InspectedObject(ToolResult):
@@ -135,9 +134,9 @@ async def _inspect(app: App, arguments: InspectArguments, call: ToolCall) -> Ins
 def _written(seen: Inspection, revision: int, arguments: InspectArguments) -> InspectResult:
     active = seen.focus.active_layer_id
     some_layers = seen.layers[arguments.layers_offset :]
-    layers = list(_within(LAYERS_BUDGET, (_layer(summary, active) for summary in some_layers)))
+    layers = list(within_budget((_layer(summary, active) for summary in some_layers), LAYERS_BUDGET))
     layers_end = arguments.layers_offset + len(layers)
-    objects = list(_within(OBJECTS_BUDGET, (_object(entry, arguments) for entry in seen.objects)))
+    objects = list(within_budget((_object(entry, arguments) for entry in seen.objects), OBJECTS_BUDGET))
     end = arguments.offset + len(objects)
     return InspectResult(
         revision=revision,
@@ -155,19 +154,6 @@ def _written(seen: Inspection, revision: int, arguments: InspectArguments) -> In
         objects=objects,
         next=end if arguments.include_objects and end < seen.total else None,
     )
-
-
-WrittenT = TypeVar("WrittenT", bound=ToolResult)
-
-
-def _within(budget: int, items: Iterable[WrittenT]) -> Iterator[WrittenT]:
-    """The items until their JSON would be longer than the budget; always the first."""
-    left = budget
-    for number, item in enumerate(items):
-        left -= len(item.model_dump_json(exclude_none=True).encode()) + 1
-        if left < 0 and number:
-            return
-        yield item
 
 
 def _layer(summary: LayerSummary, active: str) -> InspectedLayer:

@@ -5,17 +5,11 @@ Numbers are rounded to a millionth of a document unit, which nobody can see, so 
 
 from __future__ import annotations
 
-from engine.drawing.geometry import Bounds, Point
+from engine.drawing.geometry import Point
 from engine.drawing.layers import LayerInfo
 from engine.drawing.style import Style
+from presets.builtins.bounds_result import shown
 from presets.schema import ToolResult
-
-_DECIMALS = 6
-
-
-def shown(number: float) -> float:
-    """The number as it is written down."""
-    return round(number, _DECIMALS) + 0.0
 
 
 class PointResult(ToolResult):
@@ -28,21 +22,6 @@ class PointResult(ToolResult):
     def of(cls, point: Point) -> PointResult:
         """Write a point down."""
         return cls(x=shown(point.x), y=shown(point.y))
-
-
-class BoundsResult(ToolResult):
-    """A box whose sides are parallel to the axes; top is above bottom."""
-
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-    @classmethod
-    def of(cls, bounds: Bounds) -> BoundsResult:
-        """Write a box down."""
-        left, bottom, right, top = map(shown, bounds)
-        return cls(left=left, bottom=bottom, right=right, top=top)
 
 
 class StyleResult(ToolResult):

@@ -13,6 +13,7 @@ from engine.drawing.transform import TransformSelection
 from engine.drawing.words import MAX_TEXT_LENGTH
 from presets.adapters import ToolAdapter, typed_adapter
 from presets.app import App
+from presets.builtins.bounds_result import BoundsResult
 from presets.builtins.drawing_tools.arguments import (
     BOX_HELP,
     COORDINATES,
@@ -24,7 +25,7 @@ from presets.builtins.drawing_tools.arguments import (
     NoArguments,
     PointArgument,
 )
-from presets.builtins.drawing_tools.results import SHOWN_IDS, BoundsResult, PointResult
+from presets.builtins.drawing_tools.results import SHOWN_IDS, PointResult
 from presets.schema import ToolArguments, ToolResult, WriteArguments
 from protocol.tool import ToolCall
 

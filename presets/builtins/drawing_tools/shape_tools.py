@@ -28,6 +28,7 @@ from engine.drawing.words import MAX_TEXT_LENGTH
 from engine.errors import InvalidArgumentError
 from presets.adapters import ToolAdapter, typed_adapter
 from presets.app import App, Done
+from presets.builtins.bounds_result import BoundsResult
 from presets.builtins.drawing_tools.arguments import (
     COORDINATES,
     Coordinate,
@@ -35,7 +36,7 @@ from presets.builtins.drawing_tools.arguments import (
     PointArgument,
     StyleMembers,
 )
-from presets.builtins.drawing_tools.results import BoundsResult, PointResult, StyleResult
+from presets.builtins.drawing_tools.results import PointResult, StyleResult
 from presets.schema import ToolResult, WriteArguments
 from protocol.tool import ToolCall
 

@@ -17,16 +17,12 @@ from engine.graph.words import (
     MAX_LABEL_LENGTH,
 )
 
-MAX_OFFSET = 10_000_000
-"""Beyond any map; a larger number is a mistake."""
-
 NodeId = Annotated[str, Field(min_length=1, max_length=MAX_KEY_LENGTH)]
 KindWord = Annotated[str, Field(pattern=KIND_PATTERN, max_length=MAX_KIND_LENGTH)]
 LabelText = Annotated[str, Field(min_length=1, max_length=MAX_LABEL_LENGTH)]
 EdgeLabelText = Annotated[str, Field(max_length=MAX_EDGE_LABEL_LENGTH)]
 ContentText = Annotated[str, Field(max_length=MAX_CONTENT_LENGTH)]
 Coordinate = Annotated[float, Field(ge=-MAX_COORDINATE, le=MAX_COORDINATE)]
-Offset = Annotated[int, Field(ge=0, le=MAX_OFFSET)]
 
 ID_HELP = "Id of a node, such as string-entity:node-1, identity:identity-1, file:notes/plan.md."
 LOAD_HELP = (

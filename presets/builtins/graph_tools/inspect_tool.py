@@ -10,33 +10,34 @@ from engine.errors import InvalidArgumentError
 from engine.graph.inspect import GraphSummary, InspectEdges, InspectNodes, NodeEntry
 from presets.adapters import ToolAdapter, typed_adapter
 from presets.app import App, Done
+from presets.builtins.bounds_result import BoundsResult
 from presets.builtins.drawing_tools.arguments import BoxArgument
-from presets.builtins.graph_tools.arguments import ID_HELP, KindWord, NodeId, Offset
+from presets.builtins.graph_tools.arguments import ID_HELP, KindWord, NodeId
 from presets.builtins.graph_tools.results import (
-    BoundsResult,
+    PAGE_BUDGET,
     EdgeResult,
     NodeResult,
     data_of,
     excerpt_of,
     members_of,
-    within_budget,
 )
-from presets.schema import ToolArguments, ToolResult
+from presets.builtins.page import MAX_PAGE_ENTRIES, PageArguments, within_budget
+from presets.schema import ToolResult
 from protocol.tool import ToolCall
 
-MAX_LIMIT = 200
-"""Most entries of one page; their bytes usually end it earlier."""
 SHOWN_KINDS = 60
 """Kinds that the summary counts; the most frequent ones."""
 SHOWN_SELECTED = 20
 """Selected nodes that the summary names."""
 
 
-class InspectArguments(ToolArguments):
+class InspectArguments(PageArguments):
     """What to look at."""
 
     show: Literal["nodes", "edges", "summary"] = "nodes"
-    ids: Annotated[list[NodeId], Field(max_length=MAX_LIMIT)] | None = Field(None, description="Only these nodes.")
+    ids: Annotated[list[NodeId], Field(max_length=MAX_PAGE_ENTRIES)] | None = Field(
+        None, description="Only these nodes."
+    )
     kind: KindWord | None = Field(None, description="Only nodes of this kind.")
     bounds: BoxArgument | None = Field(
         None, description="Box {left,bottom,right,top} or {x,y,width,height}; only nodes whose middle is in it."
@@ -44,8 +45,6 @@ class InspectArguments(ToolArguments):
     identity: NodeId | None = Field(None, description="Only nodes that share this identity.")
     node: NodeId | None = Field(None, description=f"With show: edges, only those of this node. {ID_HELP}")
     include_data: bool = Field(False, description="Also content and data of each node, whole.")
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = Field(50, description="Nodes or edges per page.")
-    offset: Offset = Field(0, description="Nodes or edges to skip: the `next` of the page before.")
 
 
 class InspectedNode(NodeResult):
@@ -104,7 +103,7 @@ async def _inspect(app: App, arguments: InspectArguments, call: ToolCall) -> Ins
     _refuse_what_does_not_fit(arguments)
     if arguments.show == "edges":
         seen = await app.execute(InspectEdges(node=arguments.node, offset=arguments.offset, limit=arguments.limit))
-        edges = list(within_budget(map(EdgeResult.of, seen.result.edges)))
+        edges = list(within_budget(map(EdgeResult.of, seen.result.edges), PAGE_BUDGET))
         return _written(seen, seen.result.summary, arguments, seen.result.total, edges=edges)
     command = InspectNodes(
         keys=None if arguments.ids is None else tuple(arguments.ids),
@@ -116,7 +115,9 @@ async def _inspect(app: App, arguments: InspectArguments, call: ToolCall) -> Ins
     )
     done = await app.execute(command)
     written = (_node(entry, whole=arguments.include_data) for entry in done.result.nodes)
-    return _written(done, done.result.summary, arguments, done.result.total, nodes=list(within_budget(written)))
+    return _written(
+        done, done.result.summary, arguments, done.result.total, nodes=list(within_budget(written, PAGE_BUDGET))
+    )
 
 
 def _refuse_what_does_not_fit(arguments: InspectArguments) -> None:

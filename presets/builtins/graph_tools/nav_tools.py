@@ -10,17 +10,18 @@ from engine.graph.navigate import FocusNode, OpenNode
 from engine.graph.search import Found, SearchNodes
 from presets.adapters import ToolAdapter, typed_adapter
 from presets.app import App
-from presets.builtins.graph_tools.arguments import LOAD_HELP, KindWord, NodeId, Offset
+from presets.builtins.graph_tools.arguments import LOAD_HELP, KindWord, NodeId
 from presets.builtins.graph_tools.loading import load
 from presets.builtins.graph_tools.results import (
+    PAGE_BUDGET,
     EdgeResult,
     NodeResult,
     data_of,
     excerpt_of,
     members_of,
-    within_budget,
 )
-from presets.schema import ToolArguments, ToolResult, WriteArguments
+from presets.builtins.page import PageArguments, within_budget
+from presets.schema import ToolResult, WriteArguments
 from protocol.tool import ToolCall
 
 MAX_QUERY_LENGTH = 200
@@ -60,7 +61,7 @@ class OpenNodeResult(NodeResult):
     revision: int
 
 
-class SearchNodesArguments(ToolArguments):
+class SearchNodesArguments(PageArguments):
     """What to look for."""
 
     query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY_LENGTH)] = Field(
@@ -68,7 +69,6 @@ class SearchNodesArguments(ToolArguments):
     )
     kind: KindWord | None = Field(None, description="Only nodes of this kind.")
     limit: Annotated[int, Field(ge=1, le=MAX_FOUND)] = Field(20, description="Nodes per page.")
-    offset: Offset = Field(0, description="Nodes to skip: the `next` of the page before.")
 
 
 class FoundNode(NodeResult):
@@ -164,7 +164,7 @@ async def _search_nodes(app: App, arguments: SearchNodesArguments, call: ToolCal
     command = SearchNodes(query=arguments.query, kind=arguments.kind, offset=arguments.offset, limit=arguments.limit)
     done = await app.execute(command)
     page = done.result
-    nodes = list(within_budget(map(_found, page.found)))
+    nodes = list(within_budget(map(_found, page.found), PAGE_BUDGET))
     end = arguments.offset + len(nodes)
     return SearchNodesResult(
         total=page.total,

@@ -15,6 +15,7 @@ from engine.graph.layout import Method, arranged, parts_of, together
 from engine.graph.nodes import STRING_ENTITY, AddNode, LoadNode, RemoveNodes
 from presets.adapters import ToolAdapter, typed_adapter
 from presets.app import App
+from presets.builtins.bounds_result import BoundsResult
 from presets.builtins.graph_tools.arguments import (
     LOAD_HELP,
     PLACE_HELP,
@@ -26,7 +27,7 @@ from presets.builtins.graph_tools.arguments import (
     position_of,
 )
 from presets.builtins.graph_tools.loading import load
-from presets.builtins.graph_tools.results import BoundsResult, NodeResult, members_of
+from presets.builtins.graph_tools.results import NodeResult, members_of
 from presets.schema import ToolResult, WriteArguments
 from protocol.tool import ToolCall
 

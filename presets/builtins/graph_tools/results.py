@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
-from engine.drawing.geometry import Bounds
 from engine.graph.records import NO_DATA, GraphEdge, GraphNode
 from engine.graph.words import data_value
+from presets.builtins.bounds_result import shown
 from presets.schema import ToolResult
 
 PAGE_BUDGET = 24 * 1024
 """Bytes of JSON for the entries of one page. The whole answer stays below 40 KiB, which clients pass on uncut."""
 EXCERPT_LENGTH = 160
 """Characters of a content that a list shows; opening a node shows all of it."""
-_DECIMALS = 6
-
-
-class BoundsResult(ToolResult):
-    """A box in graph units; top is above bottom."""
-
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-    @classmethod
-    def of(cls, bounds: Bounds) -> BoundsResult:
-        """Write a box down."""
-        left, bottom, right, top = (shown(side) for side in bounds)
-        return cls(left=left, bottom=bottom, right=right, top=top)
 
 
 class NodeResult(ToolResult):
@@ -84,21 +67,3 @@ def excerpt_of(content: str) -> str | None:
     if len(content) <= EXCERPT_LENGTH:
         return content or None
     return content[: EXCERPT_LENGTH - 1] + "…"
-
-
-def shown(number: float) -> float:
-    """The number as lists write it, to a millionth of a unit."""
-    return round(number, _DECIMALS) + 0.0
-
-
-WrittenT = TypeVar("WrittenT", bound=ToolResult)
-
-
-def within_budget(items: Iterable[WrittenT], budget: int = PAGE_BUDGET) -> Iterator[WrittenT]:
-    """The items until their JSON would be longer than the budget; always the first."""
-    left = budget
-    for number, item in enumerate(items):
-        left -= len(item.model_dump_json(exclude_none=True).encode()) + 1
-        if left < 0 and number:
-            return
-        yield item

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -27,10 +26,10 @@ from presets.builtins.graph_tools.arguments import (
     KindWord,
     LabelText,
     NodeId,
-    Offset,
 )
 from presets.builtins.graph_tools.results import PAGE_BUDGET, data_of
-from presets.schema import ToolArguments, ToolResult, WriteArguments
+from presets.builtins.page import PageArguments, within_budget
+from presets.schema import ToolResult, WriteArguments
 from protocol.tool import ToolCall
 
 MAX_PAGE = 1_000
@@ -70,11 +69,10 @@ class GraphState(ToolResult):
     edge_count: Annotated[int, Field(ge=0)] | None = None
 
 
-class GetStateArguments(ToolArguments):
+class GetStateArguments(PageArguments):
     """Which page."""
 
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = Field(MAX_PAGE, description="Nodes and edges per page, together.")
-    offset: Offset = Field(0, description="Entries to skip: the `next` of the page before.")
 
 
 class GetStateResult(ToolResult):
@@ -135,7 +133,7 @@ async def _get_state(app: App, arguments: GetStateArguments, call: ToolCall) -> 
     page = done.result
     nodes: list[StateNode] = []
     edges: list[StateEdge] = []
-    for entry in _within(PAGE_BUDGET, (*map(_node, page.nodes), *map(_edge, page.edges))):
+    for entry in within_budget((*map(_node, page.nodes), *map(_edge, page.edges)), PAGE_BUDGET):
         if isinstance(entry, StateNode):
             nodes.append(entry)
         else:
@@ -212,12 +210,3 @@ def _node_state(node: StateNode) -> NodeState:
         data=node.data or {},
         identity=node.identity,
     )
-
-
-def _within(budget: int, entries: tuple[StateNode | StateEdge, ...]) -> Iterator[StateNode | StateEdge]:
-    left = budget
-    for number, entry in enumerate(entries):
-        left -= len(entry.model_dump_json(exclude_none=True).encode()) + 1
-        if left < 0 and number:
-            return
-        yield entry

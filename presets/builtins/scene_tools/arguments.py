@@ -28,6 +28,7 @@ SPACE = (
 
 Coordinate = Annotated[float, Field(ge=-MAX_COORDINATE, le=MAX_COORDINATE)]
 Extent = Annotated[float, Field(ge=MIN_EXTENT, le=MAX_EXTENT)]
+Radius = Annotated[float, Field(ge=MIN_EXTENT / 2, le=MAX_EXTENT / 2)]
 Angle = Annotated[float, Field(ge=-3600, le=3600)]
 Mass = Annotated[float, Field(ge=MIN_MASS, le=MAX_MASS)]
 Friction = Annotated[float, Field(ge=0, le=MAX_FRICTION)]

@@ -13,8 +13,9 @@ from engine.scene.viewpoint import MAX_PITCH, ResetCamera, SetCamera
 from engine.view import DEFAULT_VIEW_HEIGHT, DEFAULT_VIEW_WIDTH, MAX_VIEW_SIDE
 from presets.adapters import ToolAdapter, typed_adapter
 from presets.app import App
+from presets.builtins.bounds_result import shown
 from presets.builtins.scene_tools.arguments import SPACE, Angle, Coordinate, PictureSide, PointArgument
-from presets.builtins.scene_tools.results import CameraResult, PointResult, shown
+from presets.builtins.scene_tools.results import CameraResult, PointResult
 from presets.schema import ToolArguments, ToolResult, WriteArguments
 from protocol.tool import ToolCall
 

@@ -10,38 +10,32 @@ from engine.scene.inspect import Inspect, Inspection
 from engine.scene.records import BodyShape
 from presets.adapters import ToolAdapter, typed_adapter
 from presets.app import App
+from presets.builtins.page import MAX_PAGE_ENTRIES, PageArguments, within_budget
 from presets.builtins.scene_tools.arguments import BOX_HELP, SPACE, BoxArgument, ObjectId
 from presets.builtins.scene_tools.results import (
+    BODIES_BUDGET,
     SHOWN_IDS,
     BodyResult,
     BoxResult,
     CameraResult,
     LightResult,
     TerrainResult,
-    within_budget,
 )
-from presets.schema import ToolArguments, ToolResult
+from presets.schema import ToolResult
 from protocol.tool import ToolCall
 
-MAX_LIMIT = 200
-"""Most bodies of one page; their bytes usually end it earlier."""
-MAX_OFFSET = 1_000_000
-"""Beyond any scene; a larger number is a mistake."""
 
-
-class InspectArguments(ToolArguments):
+class InspectArguments(PageArguments):
     """What to look at."""
 
     include_objects: bool = Field(True, description="False: the summary only.")
-    ids: Annotated[list[ObjectId], Field(max_length=MAX_LIMIT)] | None = Field(None, description="Only these bodies.")
+    ids: Annotated[list[ObjectId], Field(max_length=MAX_PAGE_ENTRIES)] | None = Field(
+        None, description="Only these bodies."
+    )
     shape: BodyShape | None = None
     bounds: BoxArgument | None = Field(None, description=BOX_HELP)
     dynamic: bool | None = Field(None, description="Only bodies that move, or only those that do not.")
     selected_only: bool = Field(False, description="Only selected bodies.")
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = Field(50, description="Bodies per page.")
-    offset: Annotated[int, Field(ge=0, le=MAX_OFFSET)] = Field(
-        0, description="Bodies to skip: the `next` of the page before."
-    )
 
 
 class BackdropResult(ToolResult):
@@ -106,7 +100,7 @@ async def _inspect(app: App, arguments: InspectArguments, call: ToolCall) -> Ins
 
 def _written(seen: Inspection, revision: int, arguments: InspectArguments) -> InspectResult:
     entries = (BodyResult.of(entry.body, entry.bounds, selected=entry.selected) for entry in seen.bodies)
-    bodies = list(within_budget(entries))
+    bodies = list(within_budget(entries, BODIES_BUDGET))
     end = arguments.offset + len(bodies)
     backdrop = seen.backdrop
     return InspectResult(

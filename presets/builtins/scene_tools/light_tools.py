@@ -67,9 +67,9 @@ class AddLightArguments(LightArguments):
 class SetLightStateArguments(LightArguments):
     """Which light, and what is to be different."""
 
-    kind: LightKind
-    id: ObjectId | None = Field(None, description="Required but for the ambient light, of which there is one.")
-    enabled: bool
+    id: ObjectId | None = Field(None, description="Required but with kind ambient, of which there is one light.")
+    kind: LightKind | None = Field(None, description="The kind of that light, if you want it checked.")
+    enabled: bool | None = Field(None, description="Whether it shines.")
 
 
 class LightToolResult(ToolResult):

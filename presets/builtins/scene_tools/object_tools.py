@@ -14,6 +14,7 @@ from engine.scene.shape import full_size
 from engine.scene.vector import Vector
 from presets.adapters import ToolAdapter, typed_adapter
 from presets.app import App, Done
+from presets.builtins.bounds_result import shown
 from presets.builtins.scene_tools.arguments import (
     BOX_HELP,
     COLOR_HELP,
@@ -25,11 +26,12 @@ from presets.builtins.scene_tools.arguments import (
     Friction,
     Mass,
     ObjectId,
+    Radius,
     SpinArgument,
     TurnArguments,
     VelocityArgument,
 )
-from presets.builtins.scene_tools.results import SHOWN_IDS, BodyResult, shown
+from presets.builtins.scene_tools.results import SHOWN_IDS, BodyResult
 from presets.schema import ToolResult, WriteArguments
 from protocol.tool import ToolCall
 
@@ -97,7 +99,7 @@ class AddPhysicsBodyArguments(PlacedBodyArguments):
         f"{DEFAULT_CAPSULE_HEIGHT:g}.",
     )
     depth: Extent | None = Field(None, description=f"Box: along z, default {DEFAULT_SIDE:g}.")
-    radius: Extent | None = Field(None, description=f"Sphere, cylinder, capsule: default {DEFAULT_RADIUS:g}.")
+    radius: Radius | None = Field(None, description=f"Sphere, cylinder, capsule: default {DEFAULT_RADIUS:g}.")
 
     def command(self) -> AddBody:
         """The engine's command. Raises `InvalidArgumentError` for members that the shape does not have."""

@@ -5,27 +5,18 @@ Numbers are rounded to a millionth of their unit, which nobody can see, so that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
-
 from engine.scene.lens import camera_axes
 from engine.scene.records import Body, BodyShape, Camera, Light, LightKind, TerrainKind
 from engine.scene.terrain import TerrainInfo
 from engine.scene.vector import UPRIGHT, Box, Degrees, Quaternion, Vector
+from presets.builtins.bounds_result import shown
 from presets.schema import ToolResult
-
-_DECIMALS = 6
 
 SHOWN_IDS = 50
 """How many ids an answer lists before it only counts: enough to work with, and less than a kilobyte."""
 
 BODIES_BUDGET = 20 * 1024
 """Bytes of JSON for the bodies of one answer. The whole answer stays below 40 KiB, which clients pass on uncut."""
-
-
-def shown(number: float) -> float:
-    """The number as it is written down."""
-    return round(number, _DECIMALS) + 0.0
 
 
 class PointResult(ToolResult):
@@ -189,16 +180,3 @@ class CameraResult(ToolResult):
             fov_degrees=shown(camera.fov),
             forward=PointResult.of(camera_axes(camera)[2]),
         )
-
-
-WrittenT = TypeVar("WrittenT", bound=ToolResult)
-
-
-def within_budget(items: Iterable[WrittenT]) -> Iterator[WrittenT]:
-    """The items until their JSON would be longer than `BODIES_BUDGET`; always the first."""
-    left = BODIES_BUDGET
-    for number, item in enumerate(items):
-        left -= len(item.model_dump_json(exclude_none=True).encode()) + 1
-        if left < 0 and number:
-            return
-        yield item

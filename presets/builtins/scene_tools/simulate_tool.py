@@ -22,8 +22,10 @@ from engine.scene.simulate import ApplySimulation, StartSimulation
 from engine.scene.vector import UPRIGHT
 from presets.adapters import ToolAdapter, typed_adapter
 from presets.app import App
+from presets.builtins.bounds_result import shown
+from presets.builtins.page import within_budget
 from presets.builtins.scene_tools.arguments import SPACE
-from presets.builtins.scene_tools.results import PointResult, TurnResult, shown, within_budget
+from presets.builtins.scene_tools.results import BODIES_BUDGET, PointResult, TurnResult
 from presets.schema import ToolResult, WriteArguments
 from protocol.tool import ToolCall
 
@@ -110,7 +112,7 @@ async def _simulate(app: App, arguments: SimulateArguments, call: ToolCall) -> S
 
 
 def _written(motion: Motion, timestep: float, moved: int, *, changed: bool, revision: int) -> SimulateResult:
-    bodies = list(within_budget(_moved(body, motion) for body in motion.bodies))
+    bodies = list(within_budget((_moved(body, motion) for body in motion.bodies), BODIES_BUDGET))
     return SimulateResult(
         seconds=shown(motion.steps * timestep),
         steps=motion.steps,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -84,5 +85,5 @@ class History(RuleBasedStateMachine):
         assert facts(self.scene.table) == facts(RecordTable(self.scene.table))
 
 
-TestHistory = History.TestCase
+TestHistory = pytest.mark.slow(History.TestCase)
 TestHistory.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)

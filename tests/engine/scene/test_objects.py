@@ -61,6 +61,9 @@ def test_the_bounds_of_a_body_are_those_of_the_turned_shape(shape: str, size: Ve
     [
         ({"size": Vector(0, 1, 1)}, "width must be from 0.01 to 1000 metres; got 0"),
         ({"size": Vector(1, math.nan, 1)}, "height must be"),
+        ({"shape": "sphere", "size": Vector(2000, 2000, 2000)}, "radius must be from 0.005 to 500 metres; got 1000"),
+        ({"shape": "capsule", "size": Vector(0, 2, 0)}, "radius must be from 0.005 to 500 metres; got 0"),
+        ({"shape": "cylinder", "size": Vector(1, 2000, 1)}, "height must be from 0.01 to 1000 metres; got 2000"),
         ({"mass": 0}, "mass must be from 0.001"),
         ({"mass": math.inf}, "mass must be"),
         ({"friction": -1}, "friction must be"),
@@ -137,6 +140,18 @@ def test_a_light_is_changed_by_id_and_the_ambient_one_without():
     assert lights_of(scene.table) == (ambient, sun)
 
 
+def test_a_light_is_changed_by_its_id_alone():
+    scene = Scene()
+
+    sun = scene.do(SetLightState(light_id="sun", changes=LightChanges(intensity=2)))
+
+    assert (sun.id, sun.intensity, sun.enabled) == ("sun", 2, True)
+    assert "enabled, color, intensity" in refused(scene, SetLightState(light_id="sun", changes=LightChanges()))
+    assert "Say which light, by id. Lights: ambient" in refused(
+        scene, SetLightState(kind="point", light_id=None, changes=LightChanges(enabled=True))
+    )
+
+
 def test_a_light_that_is_not_there_or_of_another_kind_is_refused():
     scene = Scene()
     off = LightChanges(enabled=False)
@@ -145,6 +160,7 @@ def test_a_light_that_is_not_there_or_of_another_kind_is_refused():
     other = refused(scene, SetLightState(kind="point", light_id="sun", changes=off))
 
     assert "no light 'light-9'. Lights: ambient (ambient), sun (directional)" in unknown
+    assert unknown == refused(scene, SetLightState(light_id="light-9", changes=LightChanges()), NotFoundError)
     assert other == "sun is a light of kind directional, not point."
 
 

@@ -49,7 +49,8 @@ def by_mujoco(scene: Scene) -> NDArray[np.uint8]:
     return paint_with_mujoco(scene.snapshot(), WIDTH, HEIGHT, BLACK, platform)
 
 
-painters = pytest.mark.parametrize("paint_scene", [in_software, by_mujoco])
+# An OpenGL context of its own for every picture takes a quarter of a second where no graphics card is.
+painters = pytest.mark.parametrize("paint_scene", [in_software, pytest.param(by_mujoco, marks=pytest.mark.slow)])
 
 
 def looking(at: Vector = Vector(0, 0, 0), **more: float) -> Scene:  # noqa: B008 - frozen
@@ -76,6 +77,7 @@ def test_a_body_has_its_color_and_the_rest_is_the_background(paint_scene: Painte
     assert pixels[5, 5].tolist() == [0, 0, 0]
 
 
+@pytest.mark.slow
 @painters
 @pytest.mark.parametrize("shape", list(SIZES))
 def test_bodies_are_seen_exactly_where_rays_find_them(shape: BodyShape, paint_scene: Painter):
@@ -267,6 +269,7 @@ def png_of(scene: Scene, width: int, height: int) -> Image.Image:
     return Image.open(io.BytesIO(rendered.png)).convert("RGB")
 
 
+@pytest.mark.slow
 def test_a_picture_has_the_wanted_size_and_the_color_of_the_theme():
     image = png_of(Scene(), width=64, height=48)
 
@@ -274,6 +277,7 @@ def test_a_picture_has_the_wanted_size_and_the_color_of_the_theme():
     assert image.getpixel((3, 3)) == (255, 255, 255)
 
 
+@pytest.mark.slow
 def test_what_is_selected_is_framed():
     scene = looking()
     scene.body("box", size=Vector(1, 1, 1))
@@ -303,6 +307,7 @@ def test_more_lights_than_opengl_knows_are_painted_in_software():
     assert renderer == "software"
 
 
+@pytest.mark.slow
 def test_a_renderer_that_fails_is_replaced_by_software():
     missing = next((platform for platform in PLATFORMS if not probe(platform)), None)
     if missing is None:

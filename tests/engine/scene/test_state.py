@@ -32,6 +32,7 @@ def made(commands: list[Command[object]]) -> Scene:
     return scene
 
 
+@pytest.mark.slow
 @EXAMPLES
 @given(st.lists(steps | asides, max_size=12), st.lists(steps | asides, max_size=8))
 def test_a_state_restores_exactly_into_any_scene_and_undo_takes_it_back(
@@ -51,6 +52,7 @@ def test_a_state_restores_exactly_into_any_scene_and_undo_takes_it_back(
         assert undone == {key: record for key, record in before.items() if not isinstance(record, Counter)}
 
 
+@pytest.mark.slow
 @EXAMPLES
 @given(st.lists(steps, max_size=10))
 def test_records_are_stored_and_read_as_they_are_and_keep_the_rules(commands: list[Command[object]]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import zlib
 
 import numpy as np
 import pytest
@@ -209,17 +210,42 @@ def test_large_images_are_reduced_to_what_a_terrain_takes():
     assert heights_of_image(png(gradient), samples=10).shape == (5, 10)
 
 
-@pytest.mark.parametrize("data", [b"", b"no image", b"\x89PNG\r\n\x1a\n" + b"\0" * 50, b"GIF89a" + b"\0" * 20])
-def test_what_is_no_image_is_refused(data: bytes):
-    with pytest.raises(InvalidArgumentError, match="not a PNG or JPEG image"):
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"", "empty"),
+        (b"no image", "a text that begins with 'no image'"),
+        ("é".encode() * 50, f"a text that begins with '{'é' * 20}'"),
+        (b"\x89PNG\r\n\x1a\n" + b"\0" * 50, "a broken PNG image"),
+        (b"\xff\xd8\xff", "a broken JPEG image"),
+        (b"GIF89a" + b"\0" * 20, "a GIF image"),
+        (b"\0\1\2\xfe" * 5, "20 bytes of another kind"),
+    ],
+)
+def test_what_is_no_image_is_refused_with_what_it_is_and_what_is_taken(data: bytes, kind: str):
+    with pytest.raises(InvalidArgumentError) as error:
         heights_of_image(data)
+
+    assert str(error.value) == (
+        f"The file is not a PNG or JPEG image that can be read: it is {kind}; a terrain takes one of those, whole, "
+        "with pixels from 2 to 8192 on each side."
+    )
+
+
+def test_an_image_that_is_cut_off_is_refused_as_broken():
+    noise = np.arange(64 * 64, dtype=np.uint8).reshape(64, 64)
+
+    with pytest.raises(InvalidArgumentError, match=r"a broken PNG image \(.*\); a terrain takes") as error:
+        heights_of_image(png(noise)[:-40])
+
+    assert "object at" not in str(error.value)
 
 
 def test_an_image_that_would_fill_the_memory_is_refused_before_it_is_unpacked():
-    bomb = png(np.zeros((2, 2), dtype=np.uint8)).replace(
-        (2).to_bytes(4, "big") * 2, (100_000).to_bytes(4, "big") * 2, 1
-    )
-    with pytest.raises(InvalidArgumentError):
+    small = png(np.zeros((2, 2), dtype=np.uint8))
+    head = small[12:29].replace((2).to_bytes(4, "big") * 2, (100_000).to_bytes(4, "big") * 2)
+    bomb = small[:12] + head + zlib.crc32(head).to_bytes(4, "big") + small[33:]
+    with pytest.raises(InvalidArgumentError, match="too many pixels; a terrain takes from 2 to 8192"):
         heights_of_image(bomb)
 
 

@@ -1,0 +1,183 @@
+"""One program that runs: its calls go through the same gate as those of a model, in the order of its making.
+
+Owns the calls of one run and what they leave: notes, images, progress. Knows no process; whoever runs the program asks
+for its functions. Source: tool-presentation; findings on Code Mode, 1 and 3.4.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import trio
+from mcp_types import ImageContent, TextContent
+
+from actors.agent_tools import AgentToolLists
+from actors.call_lane import CallLane
+from actors.calls import run_tool
+from actors.program_log import CallRecord, without_middle
+from engine.errors import EngineError
+from presets.program_report import CallNote
+from presets.projection import Hidden, MayCall
+from presets.scope_view import deny_reason
+from protocol.prepared_call import InvalidArguments, PreparedCall, prepare_call
+from protocol.result import structure_problem
+from protocol.session import Audience
+from protocol.tool import ToolCall, ToolOutcome
+from protocol.tool_list import ToolEntry
+from sandbox.namespace import CallFailed, HostFunction, JsonValue
+
+MAX_IMAGES = 20
+"""Images of one program that are shown to the model after its end; further ones are counted."""
+
+_KEPT_ARGUMENT_CHARACTERS = 2_000
+"""How much of the arguments of a call is kept for people to look at."""
+
+_KEPT_ERROR_CHARACTERS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class NestedCall:
+    """A call that a program makes, as its tool sees it. Progress goes to whoever called the program."""
+
+    step_group: str | None
+    tool: str
+    outer: Callable[[str], Any]
+
+    async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """See `ToolCall`: told as words, since the outer call counts calls."""
+        of = "" if total is None else f" of {total:g}"
+        await self.outer(f"{self.tool}: {message or f'{done:g}{of}'}")
+
+
+class ProgramCalls:
+    """The calls of one program. `functions` are what the program gets; the rest is read when it has ended."""
+
+    def __init__(self, lists: AgentToolLists, audience: Audience, call: ToolCall, step_group: str) -> None:
+        self._lists = lists
+        self._audience = audience
+        self._call = call
+        self._group = step_group
+        self._lane = CallLane()
+        self._started_at = trio.current_time()
+        self._settled = 0
+        self.records: list[CallRecord] = []
+        self._notes: list[CallNote] = []
+        self._images: dict[int, tuple[ImageContent, ...]] = {}
+
+    def functions(self, entries: Sequence[ToolEntry]) -> Mapping[str, HostFunction]:
+        """A function for each tool, by its MCP name. A program has those that were visible when it began."""
+        return {entry.definition.name: self._function(entry) for entry in entries}
+
+    @property
+    def notes(self) -> tuple[CallNote, ...]:
+        """Every call in order, and how it ended."""
+        return tuple(self._notes)
+
+    def images(self) -> tuple[ImageContent | TextContent, ...]:
+        """The images that calls gave, in the order of the calls, and a word on those that are too many."""
+        found = [image for number in sorted(self._images) for image in self._images[number]]
+        shown: list[ImageContent | TextContent] = list(found[:MAX_IMAGES])
+        if len(found) > MAX_IMAGES:
+            text = f"[{len(found) - MAX_IMAGES} more images are not shown; at most {MAX_IMAGES} are.]"
+            shown.append(TextContent(type="text", text=text))
+        return tuple(shown)
+
+    def _function(self, entry: ToolEntry) -> HostFunction:
+        name = entry.definition.name
+        annotations = entry.definition.annotations
+        reads = annotations is not None and annotations.read_only_hint is True
+
+        async def function(argument: JsonValue) -> JsonValue:
+            # The place in the queue is taken before the first wait, which is what keeps the order.
+            turn = self._lane.enter(shared=reads)
+            number = self._note(name, argument)
+            error: str | None = "cut off"
+            try:
+                async with turn:
+                    value = await self._run(number, name, argument)
+                error = None
+            except CallFailed as failed:
+                error = failed.message
+                raise
+            finally:
+                self._settle(number, error)
+            await self._report(f"{name} (ok)")
+            return value
+
+        return function
+
+    async def _run(self, number: int, name: str, argument: JsonValue) -> JsonValue:
+        prepared = self._prepare(name, argument)
+        outcome = await run_tool(prepared, NestedCall(self._group, name, self._report))
+        if outcome.is_error:
+            raise CallFailed(_text(outcome) or f"{name} failed and did not say why")
+        problem = structure_problem(prepared.entry, outcome)
+        if problem is not None:
+            raise CallFailed(f"{name} ran, but its result is malformed; this is a bug of the tool. {problem}")
+        images = tuple(block for block in outcome.content if isinstance(block, ImageContent))
+        if images:
+            self._images[number] = images
+        if outcome.structured is not None:
+            return cast("JsonValue", outcome.structured)
+        return _text(outcome)
+
+    def _prepare(self, name: str, argument: JsonValue) -> PreparedCall:
+        """The call through the gate of this moment. Raises `CallFailed` with what is to be told."""
+        if argument is not None and not isinstance(argument, Mapping):
+            raise CallFailed(f"{name} takes one object of arguments, such as {{}}; it was given {_kind(argument)}")
+        arguments: Mapping[str, Any] = argument or {}
+        try:
+            tools = self._lists.of(self._audience)
+        except EngineError as error:
+            raise CallFailed(str(error)) from None
+        match tools.decide_call(name, from_program=True):
+            case MayCall():
+                pass
+            case Hidden(reason=reason):
+                raise CallFailed(reason)
+            case _:
+                raise CallFailed(f"tool {name!r} is not offered any more; what the user does has changed meanwhile")
+        denied = deny_reason(tools.view, name, arguments)
+        if denied is not None:
+            raise CallFailed(denied)
+        prepared = prepare_call(tools.capabilities, name, arguments)
+        if isinstance(prepared, InvalidArguments):
+            raise CallFailed(str(prepared))
+        assert isinstance(prepared, PreparedCall)  # noqa: S101 - `decide_call` has found the tool
+        return prepared
+
+    def _note(self, name: str, argument: JsonValue) -> int:
+        text = without_middle(json.dumps(argument, ensure_ascii=False, default=str), _KEPT_ARGUMENT_CHARACTERS)
+        self.records.append(CallRecord(name, text, trio.current_time() - self._started_at))
+        self._notes.append(CallNote(name, finished=False))
+        return len(self.records) - 1
+
+    def _settle(self, number: int, error: str | None) -> None:
+        record = self.records[number]
+        seconds = trio.current_time() - self._started_at - record.started
+        kept = None if error is None else without_middle(error, _KEPT_ERROR_CHARACTERS)
+        self.records[number] = replace(record, seconds=seconds, error=kept)
+        self._notes[number] = CallNote(record.tool, error, finished=error != "cut off")
+        self._settled += 1
+
+    async def _report(self, message: str) -> None:
+        await self._call.progress(self._settled, None, message)
+
+
+def _text(outcome: ToolOutcome) -> str:
+    return "\n".join(block.text for block in outcome.content if isinstance(block, TextContent))
+
+
+def _kind(value: JsonValue) -> str:
+    match value:
+        case str():
+            return "a text"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return "a number"
+        case _:
+            return "an array"

@@ -1,0 +1,342 @@
+"""The programs of Code Mode: checked, run in the sandbox, reported and kept.
+
+Owns the code runtime and the compiler, both started with the first need, and the log of programs. A program's calls go
+through `actors.program_run`, its changes become one step of the history. Source: tool-presentation.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import uuid4
+
+import structlog
+import trio
+from mcp_types import TextContent, ToolAnnotations
+
+from actors.agent_tools import AgentToolLists
+from actors.errors import ActorError
+from actors.program_log import ProgramLog, ProgramRecord
+from actors.program_run import ProgramCalls
+from actors.world import MergeSteps, WorldActor
+from engine.errors import EngineError
+from presets.json_preview import json_text
+from presets.presentation import RUN_CODE_NAME
+from presets.program_report import Failure, ProgramRun, report_of
+from presets.sdk import Sdk, SdkTool, describe, search
+from protocol.session import Audience
+from protocol.tool import JsonObject, ToolCall, ToolDefinition, ToolOutcome
+from protocol.tool_list import ToolEntry, ToolFace, ToolList
+from sandbox.compiler import Compiled, Compiler, CompilerClosedError, render_problems
+from sandbox.deno import DenoMissingError
+from sandbox.limits import RUN_CODE_LIMITS, RunLimits
+from sandbox.namespace import CallFailed, HostFunction, JsonValue, Namespace
+from sandbox.result import RunResult
+from sandbox.runtime import CodeRuntime, CodeRuntimeBusyError, CodeRuntimeUnavailableError
+
+KEPT_SDKS = 16
+"""SDKs that are kept rendered: as many contexts as a user goes back and forth between."""
+
+MERGE_SECONDS = 10.0
+"""How long the end of a program waits for its steps to become one, also when it was cancelled."""
+
+DESCRIPTION_CHARACTERS = 200
+"""Longest description of a program, characters: it is shown to people, and names the step in the history."""
+
+RUN_CODE_OWNER = "code-mode"
+"""The owner of `space_run_code`, which is in no registry."""
+
+_log = structlog.stdlib.get_logger("programs")
+
+_INPUT_SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {
+        "code": {
+            "type": "string",
+            "minLength": 1,
+            "description": "The program: the body of an async function in TypeScript.",
+        },
+        "description": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": DESCRIPTION_CHARACTERS,
+            "pattern": "\\S",
+            "description": "What the program does, in a few words for the user.",
+        },
+    },
+    "required": ["code", "description"],
+    "additionalProperties": False,
+}
+
+_OUTPUT_SCHEMA: JsonObject = {
+    "type": "object",
+    "description": "About the run. Output and result are in the text.",
+    "properties": {
+        "program_id": {"type": "string", "description": "Under which the whole is kept."},
+        "calls": {"type": "integer", "description": "Calls of tools."},
+        "steps": {"type": "integer", "description": "Changes that became one step of the history."},
+        "shortened": {"type": "boolean", "description": "Whether the text is not everything."},
+        "seconds": {"type": "number"},
+    },
+    "required": ["program_id", "calls", "steps", "shortened", "seconds"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Shelf:
+    """An SDK, and the face of the tool whose description it is."""
+
+    sdk: Sdk
+    definition: Callable[[Audience], ToolDefinition]
+    face: ToolFace
+
+
+class Programs:
+    """Runs programs. `run` holds the services; `connect` must be called once before."""
+
+    def __init__(self, world: WorldActor, *, limits: RunLimits = RUN_CODE_LIMITS) -> None:
+        self._world = world
+        self._limits = limits
+        self.runtime = CodeRuntime()
+        self.compiler = Compiler()
+        self.log = ProgramLog()
+        self._lists: AgentToolLists | None = None
+        self._nursery: trio.Nursery | None = None
+        self._warmed = False
+        self._shelves: OrderedDict[tuple[bytes, ...], _Shelf] = OrderedDict()
+
+    def connect(self, lists: AgentToolLists) -> None:
+        """Say where the tools of an audience are found; they in turn are made with `run_code_entry`."""
+        self._lists = lists
+
+    def no_runtime_because(self) -> str | None:
+        """Why no program can be run, or None. Starts nothing."""
+        return self.runtime.unavailable or None
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Hold runtime and compiler until cancelled."""
+        async with trio.open_nursery() as nursery:
+            await nursery.start(self.runtime.run)
+            await nursery.start(self.compiler.run)
+            self._nursery = nursery
+            task_status.started()
+            await trio.sleep_forever()
+
+    def begin_warming(self) -> None:
+        """Let start what the first program would have to wait for. Returns at once; does nothing the second time."""
+        if self._nursery is not None and not self._warmed:
+            self._warmed = True
+            self._nursery.start_soon(self._warm)
+
+    async def _warm(self) -> None:
+        try:
+            await self.runtime.warm()
+            await self.compiler.warm()
+        except (CodeRuntimeUnavailableError, DenoMissingError, CompilerClosedError, OSError) as error:
+            _log.warning("code_runtime_unavailable", reason=str(error))
+
+    def sdk_of(self, capabilities: ToolList) -> Sdk:
+        """The SDK over these tools: equal bytes for tools that look the same."""
+        return self._shelf(capabilities).sdk
+
+    def run_code_entry(self, audience: Audience, capabilities: ToolList) -> ToolEntry:
+        """The tool `space_run_code` for an audience with these capabilities. Its description is their SDK."""
+        shelf = self._shelf(capabilities)
+        return ToolEntry(shelf.definition(audience), shelf.face)
+
+    async def run_program(self, audience: Audience, code: str, description: str, call: ToolCall) -> ToolOutcome:
+        """Check and run one program. What it does wrong is in the outcome; cancelling ends it at once.
+
+        Raises `UnusableAgentError` and `UnknownAgentError`.
+        """
+        tools = self._reach().of(audience)
+        program_id = f"program-{uuid4().hex[:12]}"
+        record = ProgramRecord(
+            id=program_id, audience=audience, description=description, code=code, started_at=time.time()
+        )
+        started = trio.current_time()
+        calls = ProgramCalls(self._reach(), audience, call, program_id)
+        self.log.put(record)
+        run, steps = ProgramRun(failure=Failure("abort", "the program was cancelled")), 0
+        try:
+            run, steps = await self._checked_run(tools.capabilities, calls, record)
+        finally:
+            self._keep(record, run, calls, steps, trio.current_time() - started)
+        seconds = trio.current_time() - started
+        report = report_of(run, program_id)
+        _log.info("program_ended", program=program_id, agent=audience.agent, calls=len(calls.notes), seconds=seconds)
+        content = (TextContent(type="text", text=report.text), *calls.images())
+        if run.failure is not None:
+            return ToolOutcome(content, None, is_error=True)
+        about = {
+            "program_id": program_id,
+            "calls": len(calls.notes),
+            "steps": steps,
+            "shortened": report.shortened,
+            "seconds": round(seconds, 3),
+        }
+        return ToolOutcome(content, about)
+
+    async def _checked_run(
+        self, capabilities: ToolList, calls: ProgramCalls, record: ProgramRecord
+    ) -> tuple[ProgramRun, int]:
+        sdk = self.sdk_of(capabilities)
+        try:
+            compiled = await self.compiler.compile(record.code, sdk.declarations)
+        except (DenoMissingError, CompilerClosedError, OSError) as error:
+            return ProgramRun(failure=_no_runtime(str(error))), 0
+        if compiled.javascript is None:
+            return ProgramRun(failure=_refused(compiled), notes=compiled.notes), 0
+        namespaces = (
+            Namespace("tools", calls.functions(capabilities.entries), error=("ToolCallError", "toolName")),
+            Namespace("sdk", _sdk_functions(sdk)),
+        )
+        steps = 0
+        try:
+            async with self.runtime.lease(self._limits) as lease:
+                try:
+                    result = await lease.run(compiled.javascript, namespaces)
+                finally:
+                    steps = await self._merge(record)
+        except (CodeRuntimeUnavailableError, CodeRuntimeBusyError) as error:
+            return ProgramRun(failure=_no_runtime(str(error))), steps
+        return _run_of(result, compiled, calls, record.code), steps
+
+    async def _merge(self, record: ProgramRecord) -> int:
+        """Make one step of what the program has changed, however it ended."""
+        label = f"program: {record.description.strip()}"
+        with trio.move_on_after(MERGE_SECONDS, shield=True):
+            try:
+                return await self._world.ask(MergeSteps(record.id, label))
+            except (ActorError, EngineError) as error:
+                _log.warning("steps_not_merged", program=record.id, reason=str(error))
+        return 0
+
+    def _keep(self, record: ProgramRecord, run: ProgramRun, calls: ProgramCalls, steps: int, seconds: float) -> None:
+        text = None
+        if run.has_result:
+            text = run.result if isinstance(run.result, str) else json_text(run.result)
+        failure = None if run.failure is None else f"{run.failure.kind}: {run.failure.message}"
+        ended = replace(
+            record,
+            seconds=round(seconds, 4),
+            failure=failure,
+            logs=run.logs,
+            result_text=text,
+            calls=tuple(calls.records),
+            steps=steps,
+        )
+        self.log.put(ended)
+
+    def _shelf(self, capabilities: ToolList) -> _Shelf:
+        key = tuple(entry.face.key for entry in capabilities)
+        shelf = self._shelves.pop(key, None) or self._made_shelf(capabilities)
+        self._shelves[key] = shelf
+        if len(self._shelves) > KEPT_SDKS:
+            self._shelves.popitem(last=False)
+        return shelf
+
+    def _made_shelf(self, capabilities: ToolList) -> _Shelf:
+        sdk = Sdk.of([_sdk_tool(entry) for entry in capabilities])
+
+        def definition(audience: Audience) -> ToolDefinition:
+            async def run(arguments: JsonObject, call: ToolCall) -> ToolOutcome:
+                return await self.run_program(audience, arguments["code"], arguments["description"], call)
+
+            return ToolDefinition(
+                name=RUN_CODE_NAME,
+                title="Run a program",
+                description=sdk.prompt,
+                input_schema=_INPUT_SCHEMA,
+                output_schema=_OUTPUT_SCHEMA,
+                run=run,
+                owner=RUN_CODE_OWNER,
+                source="code-mode.run-code",
+                annotations=ToolAnnotations(
+                    title="Run a program",
+                    read_only_hint=False,
+                    destructive_hint=any(_destroys(entry) for entry in capabilities),
+                    idempotent_hint=False,
+                    open_world_hint=any(_reaches_out(entry) for entry in capabilities),
+                ),
+            )
+
+        return _Shelf(sdk, definition, ToolFace.of(definition(Audience())))
+
+    def _reach(self) -> AgentToolLists:
+        if self._lists is None:
+            raise RuntimeError("a program is run before the engine has started")
+        return self._lists
+
+
+def _sdk_tool(entry: ToolEntry) -> SdkTool:
+    definition, annotations = entry.definition, entry.definition.annotations
+    return SdkTool(
+        name=definition.name,
+        description=definition.description,
+        input_schema=definition.input_schema,
+        output_schema=definition.output_schema,
+        read_only=annotations is not None and annotations.read_only_hint is True,
+        destructive=_destroys(entry),
+    )
+
+
+def _destroys(entry: ToolEntry) -> bool:
+    annotations = entry.definition.annotations
+    return annotations is not None and annotations.destructive_hint is True
+
+
+def _reaches_out(entry: ToolEntry) -> bool:
+    annotations = entry.definition.annotations
+    return annotations is not None and annotations.open_world_hint is True
+
+
+def _sdk_functions(sdk: Sdk) -> dict[str, HostFunction]:
+    async def find(argument: JsonValue) -> JsonValue:
+        if not isinstance(argument, str):
+            raise CallFailed('sdk.search takes a text, such as sdk.search("add a rectangle")')
+        return list(search(sdk.tools, argument))
+
+    async def tell(argument: JsonValue) -> JsonValue:
+        names = [argument] if isinstance(argument, str) else argument
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise CallFailed('sdk.describe takes names of tools, such as sdk.describe(["space_graph_add_node"])')
+        return describe(sdk.tools, [str(name) for name in names])
+
+    return {"search": find, "describe": tell}
+
+
+def _no_runtime(reason: str) -> Failure:
+    return Failure("unavailable", f"{RUN_CODE_NAME} needs the code runtime: {reason}")
+
+
+def _refused(compiled: Compiled) -> Failure:
+    return Failure("refused", f"the program was checked and not run.\n{render_problems(compiled.problems)}")
+
+
+def _run_of(result: RunResult, compiled: Compiled, calls: ProgramCalls, code: str) -> ProgramRun:
+    failure, error = None, result.error
+    if error is not None:
+        message = f"{error.name}: {error.message}" if error.name else error.message
+        lines = code.split("\n")
+        known = error.line is not None and 1 <= error.line <= len(lines)
+        # What ran had its types taken out; the line is shown as it was sent.
+        line_text = lines[error.line - 1] if known and error.line is not None else error.line_text
+        failure = Failure(error.kind, message, error.line, error.column, line_text or None)
+    logs = tuple(line.text for line in result.logs)
+    if result.logs_cut:
+        logs = (*logs, "[more was printed than is kept]")
+    value: Any = result.value
+    return ProgramRun(
+        logs=logs,
+        has_result=result.has_value,
+        result=value,
+        failure=failure,
+        calls=calls.notes,
+        unawaited=result.calls_unawaited,
+        notes=compiled.notes,
+    )

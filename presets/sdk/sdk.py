@@ -1,0 +1,168 @@
+"""The SDK of a set of tools: declarations for the checker, and the text that tells a model how to write programs.
+
+Owns the text, and how much of it a set of tools gets. The same set gives the same bytes, whatever order it came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from presets.program_report import REPORT_CHARACTERS
+from presets.sdk.tool import RenderedTool, SdkTool, render_tools
+
+CHARACTERS_PER_TOKEN = 4
+"""Characters of such a text that make one token, about. It decides how much is shown; a tenth does not matter."""
+
+FULL_TOKENS = 8_000
+"""Up to here everything is shown. About forty tools with well written schemas."""
+
+BARE_TOKENS = 20_000
+"""Up to here the tools are shown without the comments of their fields; beyond it only names and first sentences."""
+
+CATALOGUE_TOKENS = 12_000
+"""Of a list of names. What does not go into it is found with `sdk.search` alone."""
+
+
+class SdkLevel(StrEnum):
+    """How much of the SDK a model is shown."""
+
+    FULL = "full"
+    NO_FIELD_DOCS = "no_field_docs"
+    CATALOGUE = "catalogue"
+
+
+@dataclass(frozen=True, slots=True)
+class SdkBudget:
+    """Tokens up to which each level is taken, as `token_estimate` counts them."""
+
+    full: int = FULL_TOKENS
+    no_field_docs: int = BARE_TOKENS
+    catalogue: int = CATALOGUE_TOKENS
+
+
+DEFAULT_BUDGET = SdkBudget()
+
+
+@dataclass(frozen=True, slots=True)
+class Sdk:
+    """A set of tools, ready for programs.
+
+    `declarations` are statements of TypeScript, complete at every level. `prompt` is what the model reads.
+    """
+
+    tools: tuple[RenderedTool, ...]
+    declarations: str
+    prompt: str
+    level: SdkLevel
+
+    @classmethod
+    def of(
+        cls,
+        tools: Iterable[SdkTool],
+        *,
+        output_characters: int = REPORT_CHARACTERS,
+        budget: SdkBudget = DEFAULT_BUDGET,
+    ) -> Sdk:
+        """The SDK of these tools. The text says that a run may print and return `output_characters` at most."""
+        rendered = render_tools(tools)
+        level, listing = _shown(rendered, budget)
+        return cls(
+            tools=rendered,
+            declarations=f"{_PRELUDE}{_declared(rendered, documented=True)}",
+            prompt=f"{_how_to(level, output_characters)}\n{listing}",
+            level=level,
+        )
+
+
+def token_estimate(text: str) -> int:
+    """About how many tokens a model reads for the text."""
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+def _shown(tools: tuple[RenderedTool, ...], budget: SdkBudget) -> tuple[SdkLevel, str]:
+    full = _fenced(_declared(tools, documented=True))
+    if token_estimate(full) <= budget.full:
+        return SdkLevel.FULL, full
+    bare = _fenced(_declared(tools, documented=False))
+    if token_estimate(bare) <= budget.no_field_docs:
+        return SdkLevel.NO_FIELD_DOCS, bare
+    return SdkLevel.CATALOGUE, _catalogue(tools, budget.catalogue * CHARACTERS_PER_TOKEN)
+
+
+def _declared(tools: tuple[RenderedTool, ...], *, documented: bool) -> str:
+    types = "".join(tool.declarations if documented else tool.bare_declarations for tool in tools)
+    members = "".join(tool.member if documented else tool.bare_member for tool in tools)
+    return f"{types}interface Tools {{\n{members}}}\ndeclare const tools: Tools;\n"
+
+
+def _fenced(declarations: str) -> str:
+    return f"```ts\n{_SHOWN_PRELUDE}{declarations}```\n"
+
+
+def _catalogue(tools: tuple[RenderedTool, ...], characters: int) -> str:
+    lines: list[str] = []
+    left = characters
+    for tool in tools:
+        line = f"- {tool.tool.name}: {tool.summary}" if tool.summary else f"- {tool.tool.name}"
+        left -= len(line) + 1
+        if left < 0:
+            break
+        lines.append(line)
+    if len(lines) < len(tools):
+        lines.append(f"- … and {len(tools) - len(lines)} more; find them with `sdk.search`")
+    return "\n".join([f"The {len(tools)} tools:", "", *lines, ""])
+
+
+_SHOWN_PRELUDE = """\
+type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue | undefined };
+"""
+
+_PRELUDE = f"""\
+{_SHOWN_PRELUDE}\
+declare class ToolCallError extends Error {{
+  /** The tool whose call failed. */
+  readonly toolName: string;
+}}
+interface SdkHit {{ name: string; summary: string; signature: string }}
+interface SdkSearch {{
+  /** The tools that fit the words, best first. */
+  search(query: string): Promise<SdkHit[]>;
+  /** The declarations of the tools of these names, with all comments, as text. */
+  describe(names: string | string[]): Promise<string>;
+}}
+declare const sdk: SdkSearch;
+"""
+
+_SEARCH = {
+    SdkLevel.FULL: """\
+- `await sdk.search("words")` finds tools, `await sdk.describe(["name"])` gives their declarations as text; all of them
+  are below already.
+""",
+    SdkLevel.NO_FIELD_DOCS: """\
+- The declarations below have no comments on fields. `console.log(await sdk.describe(["name"]))` prints those of a tool;
+  `await sdk.search("words")` finds tools as `{ name, summary, signature }[]`.
+""",
+    SdkLevel.CATALOGUE: """\
+- The list below has names only. Before you call a tool, look at its types:
+  `console.log(await sdk.search("words"))` finds tools as `{ name, summary, signature }[]`, and
+  `console.log(await sdk.describe(["name", …]))` prints their full declarations. Both work in the middle of a program.
+""",
+}
+
+
+def _how_to(level: SdkLevel, output_characters: int) -> str:
+    return f"""\
+## Writing code for run_code
+
+The code is the body of an async function in TypeScript. Only what it returns or prints with `console.log` comes back.
+
+- Call a tool with `await tools.name(args)`, or `await tools["name"](args)` where the name is no identifier.
+- A call that fails throws `ToolCallError`, with `message` and `toolName`. Calls made before it stay done.
+- Tools marked [read-only] may overlap: `await Promise.all([…])`. Await all others one after the other.
+- Filter and summarise in the code: at most {output_characters:,} characters of returned and printed text come back.
+- Values are JSON: no functions, dates, maps or bytes. Images that tools give are attached after the run.
+- No imports, no network, no files. Only types that can be erased: no `enum`, `namespace` or parameter properties.
+- The code is type-checked before it runs; a first line `// @ts-nocheck` skips that.
+{_SEARCH[level]}"""

@@ -1,0 +1,60 @@
+/** What a program finds besides the language itself and its SDK. */
+interface Console {
+  log(...values: any[]): void;
+  info(...values: any[]): void;
+  warn(...values: any[]): void;
+  error(...values: any[]): void;
+  debug(...values: any[]): void;
+}
+declare const console: Console;
+declare function setTimeout(callback: (...args: any[]) => void, milliseconds?: number, ...args: any[]): number;
+declare function clearTimeout(id?: number): void;
+declare function setInterval(callback: (...args: any[]) => void, milliseconds?: number, ...args: any[]): number;
+declare function clearInterval(id?: number): void;
+declare function queueMicrotask(callback: () => void): void;
+declare function structuredClone<T>(value: T): T;
+declare function atob(data: string): string;
+declare function btoa(data: string): string;
+declare const performance: { now(): number };
+declare const crypto: { randomUUID(): string; getRandomValues<T extends ArrayBufferView>(array: T): T };
+declare class TextEncoder {
+  encode(text?: string): Uint8Array;
+}
+declare class TextDecoder {
+  constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean });
+  decode(bytes?: ArrayBuffer | ArrayBufferView): string;
+}
+declare class URL {
+  constructor(url: string, base?: string | URL);
+  static canParse(url: string, base?: string): boolean;
+  hash: string;
+  host: string;
+  hostname: string;
+  href: string;
+  readonly origin: string;
+  password: string;
+  pathname: string;
+  port: string;
+  protocol: string;
+  search: string;
+  readonly searchParams: URLSearchParams;
+  username: string;
+  toString(): string;
+  toJSON(): string;
+}
+declare class URLSearchParams {
+  constructor(init?: string | string[][] | Record<string, string> | URLSearchParams);
+  append(name: string, value: string): void;
+  delete(name: string): void;
+  get(name: string): string | null;
+  getAll(name: string): string[];
+  has(name: string): boolean;
+  set(name: string, value: string): void;
+  sort(): void;
+  toString(): string;
+  forEach(callback: (value: string, name: string) => void): void;
+  entries(): IterableIterator<[string, string]>;
+  keys(): IterableIterator<string>;
+  values(): IterableIterator<string>;
+  [Symbol.iterator](): IterableIterator<[string, string]>;
+}

@@ -1,0 +1,487 @@
+// The harness inside a runner: reads frames on stdin, runs programs, answers on stdout. It is deno's main module, and a
+// program never is: those are compiled with AsyncFunction, so that nothing of the module loader's trust is theirs.
+//
+// Everything the harness needs is taken before the first program, and the intrinsics are frozen, so a program can
+// mislead neither the harness nor another run through a prototype. This is hygiene; the walls are the process's.
+
+const {freeze, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, keys, getOwnPropertySymbols} = Object;
+const {ownKeys} = Reflect;
+const {stringify, parse} = JSON;
+const {isArray} = Array;
+const {min} = Math;
+const AsyncFunction = (async () => {}).constructor;
+const realSetTimeout = setTimeout, realSetInterval = setInterval;
+const realClearTimeout = clearTimeout, realClearInterval = clearInterval;
+const {inspect, stdin, stdout, version} = Deno;
+const encoder = new TextEncoder(), decoder = new TextDecoder();
+const PromiseRejection = PromiseRejectionEvent, ErrorReport = ErrorEvent;
+
+const MAX_NESTING = 200; // arrays and objects in one value; the host's JSON reader recurses as well
+const FRAME_BYTES = 4_000_000; // a little below what the host takes, so that the program hears of it
+const MESSAGE_CHARS = 4_000;
+const PATH_CHARS = 200;
+const STACK_FRAMES = 5;
+const READ_BYTES = 1 << 16;
+const HEADER_LINES = 3; // what AsyncFunction and "use strict" put before the program's first line
+const INSPECT = {depth: 6, colors: false, strAbbreviateSize: 100_000, iterableLimit: 1_000, breakLength: 120};
+const SOURCE = "space-program-"; // and the number of the run
+
+// What stays of the global object: the language, and what needs no permission and has no name for the outside.
+const KEPT = new Set([
+  "globalThis", "Infinity", "NaN", "undefined", "eval", "isFinite", "isNaN", "parseFloat", "parseInt", "decodeURI",
+  "decodeURIComponent", "encodeURI", "encodeURIComponent", "escape", "unescape", "Object", "Function", "Boolean",
+  "Symbol", "Error", "AggregateError", "EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError",
+  "URIError", "SuppressedError", "DisposableStack", "AsyncDisposableStack", "Number", "BigInt", "Math", "Date",
+  "Temporal", "String", "RegExp", "Array", "Int8Array", "Uint8Array", "Uint8ClampedArray", "Int16Array", "Uint16Array",
+  "Int32Array", "Uint32Array", "Float16Array", "Float32Array", "Float64Array", "BigInt64Array", "BigUint64Array", "Map",
+  "Set", "WeakMap", "WeakSet", "WeakRef", "FinalizationRegistry", "ArrayBuffer", "DataView", "JSON", "Promise",
+  "Reflect", "Proxy", "Iterator", "Intl", "URL", "URLSearchParams", "TextEncoder", "TextDecoder", "atob", "btoa",
+  "structuredClone", "queueMicrotask", "setTimeout", "setInterval", "clearTimeout", "clearInterval", "AbortController",
+  "AbortSignal", "Event", "EventTarget", "DOMException", "crypto",
+]);
+
+const runs = new Map(); // run id -> state, while it runs
+const calls = new Map(); // call id -> {run, resolve, reject, site, ErrorClass, name}
+const timers = new Set(); // whatever programs have started; they end with the outermost run
+let nextCall = 1;
+
+// --- frames ---
+
+function send(frame) {
+  const bytes = encoder.encode(stringify(frame) + "\n");
+  for (let at = 0; at < bytes.length;) at += stdout.writeSync(at ? bytes.subarray(at) : bytes);
+}
+
+async function readFrames() {
+  const buffer = new Uint8Array(READ_BYTES);
+  let line = "";
+  for (;;) {
+    const count = await stdin.read(buffer);
+    if (count === null) return;
+    const text = decoder.decode(buffer.subarray(0, count), {stream: true});
+    let start = 0;
+    for (let end; (end = text.indexOf("\n", start)) >= 0; start = end + 1) {
+      const frame = parse(line + text.slice(start, end));
+      line = "";
+      if (frame.t === "run") run(frame);
+      else if (frame.t === "ret") settle(frame);
+    }
+    line += text.slice(start);
+  }
+}
+
+// --- values: what JSON would change is refused, in words that say where it is ---
+
+// Errors of our own are told from the program's by identity: `instanceof` would ask a proxy, and with it the program.
+const lossyErrors = new WeakSet(), sizeErrors = new WeakSet();
+
+function tooLarge() {
+  const error = new RangeError("too large");
+  sizeErrors.add(error);
+  throw error;
+}
+
+// `walk` is where in the value we are: what contains it, under which keys, and how much may still come.
+function snapshot(value, walk) {
+  switch (typeof value) {
+    case "string":
+      if ((walk.left -= value.length + 2) < 0) tooLarge();
+      return value;
+    case "boolean":
+      walk.left -= 5;
+      return value;
+    case "number":
+      walk.left -= 2;
+      if (value - value !== 0) lossy(walk, `is ${value}; JSON has no such number, use null or a string`);
+      return value;
+    case "undefined":
+      lossy(walk, "is undefined; use null");
+    case "bigint":
+      lossy(walk, "is a BigInt; use Number(x) or String(x)");
+    case "function":
+      lossy(walk, "is a function; only data can leave the program");
+    case "symbol":
+      lossy(walk, "is a symbol; use a string");
+  }
+  if (value === null) {
+    walk.left -= 4;
+    return null;
+  }
+  const {ancestors, trail} = walk;
+  const depth = ancestors.length;
+  if ((walk.left -= 2) < 0) tooLarge();
+  if (depth >= MAX_NESTING) lossy(walk, `is nested deeper than ${MAX_NESTING}`);
+  if (ancestors.includes(value)) lossy(walk, "refers back to what contains it; JSON has no cycles");
+  let copy;
+  if (isArray(value)) {
+    ancestors.push(value);
+    copy = [];
+    const length = value.length;
+    for (let i = 0; i < length; i++) {
+      trail[depth] = i;
+      copy.push(snapshot(value[i], walk));
+    }
+  } else {
+    const prototype = getPrototypeOf(value);
+    if (prototype !== null && prototype !== Object.prototype) lossy(walk, described(value, prototype));
+    if (getOwnPropertySymbols(value).length) lossy(walk, "has a member named by a symbol; use a string");
+    ancestors.push(value);
+    copy = {__proto__: null};
+    for (const key of keys(value)) {
+      const member = value[key];
+      if (member === undefined) continue; // as JSON.stringify does: an optional member that is not there
+      if ((walk.left -= key.length + 4) < 0) tooLarge();
+      trail[depth] = key;
+      defineProperty(copy, key, {value: snapshot(member, walk), enumerable: true, writable: true, configurable: true});
+    }
+  }
+  ancestors.pop();
+  return copy;
+}
+
+function walkOf(root, most) {
+  return {root, left: most, ancestors: [], trail: []};
+}
+
+function lossy(walk, what) {
+  let path = walk.root;
+  for (const key of walk.trail.slice(0, walk.ancestors.length)) {
+    path += typeof key === "number" ? `[${key}]` : IDENTIFIER.test(key) ? `.${key}` : `[${stringify(key)}]`;
+  }
+  const error = new TypeError(`${cut(path, PATH_CHARS)} ${what}`);
+  lossyErrors.add(error);
+  throw error;
+}
+
+const IDENTIFIER = /^[A-Za-z_$][\w$]{0,60}$/;
+const ADVICE = {
+  __proto__: null, Date: "use .toISOString()", Map: "use Object.fromEntries(map) or [...map]", Set: "use [...set]",
+  Promise: "await it", RegExp: "use String(x)", Error: "use its .message",
+};
+
+function described(value, prototype) {
+  for (const kind of [Promise, Map, Set, Date, RegExp, Error]) {
+    if (value instanceof kind) return `is ${kind === Error ? "an" : "a"} ${kind.name}; ${ADVICE[kind.name]}`;
+  }
+  if (ArrayBuffer.isView(value)) return `is a typed array; use Array.from(x)`;
+  const maker = getOwnPropertyDescriptor(prototype, "constructor")?.value;
+  const name = typeof maker === "function" ? getOwnPropertyDescriptor(maker, "name")?.value : undefined;
+  const what = typeof name === "string" && name ? `an instance of ${cut(name, 60)}` : "no plain object";
+  return `is ${what}; give a plain object, for example {...x}`;
+}
+
+function cut(text, most) {
+  return text.length > most ? text.slice(0, most) + ` … (${text.length - most} more characters)` : text;
+}
+
+// --- one run ---
+
+async function run(frame) {
+  const id = frame.run;
+  const state = {id, source: SOURCE + id, logLeft: frame.log_chars, pending: 0, over: false};
+  runs.set(id, state);
+  let answer;
+  try {
+    const names = [], values = [];
+    for (const space of frame.namespaces) {
+      const ErrorClass = space.error ? errorClass(space.error[0], space.error[1]) : Error;
+      names.push(space.name);
+      values.push(namespace(state, space, ErrorClass, frame.value_bytes));
+      if (space.error) {
+        names.push(space.error[0]);
+        values.push(ErrorClass);
+      }
+    }
+    names.push("console");
+    values.push(consoleOf(state));
+    const program = new AsyncFunction(...names, `"use strict";\n${frame.js}\n//# sourceURL=${state.source}`);
+    // Called without a receiver, so that `this` is undefined.
+    const value = await program(...values);
+    answer = {ok: true};
+    if (value !== undefined) answer.value = snapshot(value, walkOf("result", frame.value_bytes));
+  } catch (error) {
+    answer = failure(error, state, frame.value_bytes);
+  }
+  state.over = true;
+  runs.delete(id);
+  const done = {t: "done", run: id, ...answer, unawaited: state.pending};
+  if (answer.ok && encoder.encode(stringify(answer)).length > min(frame.value_bytes, FRAME_BYTES)) {
+    delete done.value;
+    done.ok = false;
+    Object.assign(done, outputLimit(frame.value_bytes));
+  }
+  if (!runs.size) stopTimers();
+  send(done);
+}
+
+function outputLimit(bytes) {
+  return {kind: "output-limit", message: `the result is larger than ${min(bytes, FRAME_BYTES)} bytes; return less`};
+}
+
+function failure(error, state, valueBytes) {
+  if (sizeErrors.has(error)) return {ok: false, ...outputLimit(valueBytes)};
+  if (lossyErrors.has(error)) return {ok: false, kind: "invalid-output", message: cut(error.message, MESSAGE_CHARS)};
+  const said = {ok: false, kind: "exception", name: "", message: "", line: null, column: null, frames: []};
+  try {
+    if (error instanceof Error) {
+      said.name = cut(String(error.name), 100);
+      said.message = cut(String(error.message), MESSAGE_CHARS);
+      error.stack; // it is made when first asked for, and with it the frames
+      const frames = framesOf.get(error) ?? [];
+      const own = frames.filter(site => site.source === state.source);
+      if (own.length) {
+        said.line = own[0].line;
+        said.column = own[0].column;
+      }
+      said.frames = own.slice(0, STACK_FRAMES).map(site => site.text);
+    } else {
+      said.message = cut(`${typeof error === "object" ? inspect(error, INSPECT) : String(error)} was thrown, which is no Error`, MESSAGE_CHARS);
+    }
+  } catch {
+    said.message ||= "what was thrown cannot be shown";
+  }
+  return said;
+}
+
+function namespace(state, space, ErrorClass, valueBytes) {
+  const made = {__proto__: null};
+  for (const name of space.functions) {
+    defineProperty(made, name, {value: binding(state, space.name, name, ErrorClass, valueBytes), enumerable: true});
+  }
+  for (const name of ownKeys(space.data)) {
+    defineProperty(made, name, {value: frozen(space.data[name]), enumerable: true});
+  }
+  return freeze(made);
+}
+
+function frozen(value) {
+  if (value !== null && typeof value === "object") {
+    for (const key of ownKeys(value)) frozen(value[key]);
+    freeze(value);
+  }
+  return value;
+}
+
+function binding(state, space, name, ErrorClass, valueBytes) {
+  const shown = IDENTIFIER.test(name) ? `${space}.${name}` : `${space}[${stringify(name)}]`;
+  const call = (...given) => new Promise((resolve, reject) => {
+    if (state.over) throw new Error(`the run is over; ${shown} was not called`);
+    if (given.length > 1) throw new TypeError(`${shown} takes one argument, not ${given.length}`);
+    let args = null;
+    try {
+      if (given.length && given[0] !== undefined) args = snapshot(given[0], walkOf("argument", min(valueBytes, FRAME_BYTES)));
+    } catch (error) {
+      if (sizeErrors.has(error)) throw new RangeError(`${shown}: the argument is larger than ${valueBytes} bytes`);
+      if (lossyErrors.has(error)) throw new TypeError(`${shown}: ${error.message}`);
+      throw error;
+    }
+    const id = nextCall++;
+    const site = {};
+    Error.captureStackTrace(site, call);
+    send({t: "call", run: state.id, id, ns: space, name, args});
+    state.pending++;
+    calls.set(id, {state, resolve, reject, site, ErrorClass, name});
+  });
+  defineProperty(call, "name", {value: name});
+  return freeze(call);
+}
+
+function settle(frame) {
+  const call = calls.get(frame.id);
+  if (!call) return;
+  calls.delete(frame.id);
+  call.state.pending--;
+  if (frame.ok) {
+    call.resolve(frame.v);
+    return;
+  }
+  const error = new call.ErrorClass(frame.e, call.name);
+  call.site.stack;
+  const frames = framesOf.get(call.site) ?? [];
+  framesOf.set(error, frames);
+  defineProperty(error, "stack", {value: stackText(error, frames), writable: true, configurable: true});
+  call.reject(error);
+}
+
+function errorClass(name, member) {
+  const made = class extends Error {
+    constructor(message, called) {
+      super(message);
+      defineProperty(this, "name", {value: name, writable: true, configurable: true});
+      if (member && called !== undefined) this[member] = called;
+    }
+  };
+  defineProperty(made, "name", {value: name});
+  return made;
+}
+
+function consoleOf(state) {
+  const made = {};
+  for (const level of ["log", "info", "warn", "error", "debug"]) {
+    made[level] = (...given) => {
+      write(state, level, () => given.map(each => (typeof each === "string" ? each : shownValue(each))).join(" "));
+    };
+  }
+  return freeze(made);
+}
+
+function shownValue(value) {
+  // An error is shown as a person would write it down; its stack is of the harness for the most part.
+  return value instanceof Error ? `${value.name}: ${value.message}` : inspect(value, INSPECT);
+}
+
+function write(state, level, text) {
+  if (state.over || state.logLeft <= 0) return; // said once already, below
+  let shown = text();
+  const size = shown.length + 1;
+  const full = size > state.logLeft;
+  if (full) shown = shown.slice(0, state.logLeft);
+  state.logLeft -= size;
+  send({t: "log", run: state.id, level, s: shown, full});
+}
+
+// --- where an error is: V8 hands its call sites to us and to nobody else ---
+
+const framesOf = new WeakMap();
+
+Error.prepareStackTrace = (error, sites) => {
+  const frames = [];
+  for (const site of sites) {
+    const source = site.getScriptNameOrSourceURL();
+    if (typeof source !== "string" || !source.startsWith(SOURCE)) continue;
+    const line = site.getLineNumber() - HEADER_LINES;
+    const name = site.getFunctionName();
+    const column = site.getColumnNumber();
+    const where = `line ${line}, column ${column}`;
+    if (line > 0) frames.push({source, line, column, text: name && name !== "anonymous" && name !== "eval" ? `${name}, ${where}` : where});
+  }
+  framesOf.set(error, frames);
+  return stackText(error, frames);
+};
+
+function stackText(error, frames) {
+  let head = "Error";
+  try {
+    head = `${error.name}: ${error.message}`;
+  } catch { /* a getter of the program's */ }
+  return head + frames.map(site => `\n    at ${site.text}`).join("");
+}
+
+// --- before the first program ---
+
+function trackedTimers() {
+  const start = (real, once) => (callback, delay, ...given) => {
+    if (typeof callback !== "function") throw new TypeError("a timer needs a function");
+    const id = real(() => {
+      if (once) timers.delete(id);
+      callback(...given);
+    }, delay);
+    timers.add(id);
+    return id;
+  };
+  const stop = real => id => {
+    timers.delete(id);
+    real(id);
+  };
+  return {
+    setTimeout: start(realSetTimeout, true), setInterval: start(realSetInterval, false),
+    clearTimeout: stop(realClearTimeout), clearInterval: stop(realClearInterval),
+  };
+}
+
+function stopTimers() {
+  for (const id of timers) realClearTimeout(id);
+  timers.clear();
+}
+
+function lastRun() {
+  let last;
+  for (const state of runs.values()) last = state;
+  return last;
+}
+
+function reportUncaught(event, error) {
+  event.preventDefault(); // else deno ends, and with it what other runs of this lease do
+  const state = lastRun();
+  if (state) write(state, "error", () => {
+    try {
+      return `uncaught: ${shownValue(error)}`;
+    } catch {
+      return "uncaught: something that cannot be shown";
+    }
+  });
+}
+
+function emptyGlobals() {
+  const own = trackedTimers();
+  for (const name of ownKeys(globalThis)) {
+    if (name in own) defineProperty(globalThis, name, {value: own[name], writable: true, configurable: true});
+    else if (!KEPT.has(name) && !delete globalThis[name]) throw new Error(`the global ${String(name)} stays`);
+  }
+  // deno calls this to ask about an error that nobody caught. Its own would need the rest of the event target, which the
+  // global object's prototype would give back to programs.
+  defineProperty(globalThis, "dispatchEvent", {value: event => {
+    if (event instanceof PromiseRejection) reportUncaught(event, event.reason);
+    else if (event instanceof ErrorReport) reportUncaught(event, event.error);
+  }});
+  Object.setPrototypeOf(globalThis, Object.prototype);
+}
+
+// Freezes all that can be reached from the globals. A frozen prototype would also forbid an object below it to have a
+// member of the same name by assignment, so those that programs do assign become accessors which define it there. Of
+// Object.prototype that is all: a plain object may count words, and one of them may be "valueOf".
+const ASSIGNED = new Set(["constructor", "toString", "valueOf", "toLocaleString", "name", "message", "toJSON", "stack"]);
+
+function freezeIntrinsics() {
+  const seen = new Set(), queue = [];
+  const visit = value => {
+    if ((typeof value === "object" && value !== null) || typeof value === "function") {
+      if (!seen.has(value)) {
+        seen.add(value);
+        queue.push(value);
+      }
+    }
+  };
+  const hidden = [
+    AsyncFunction, (function* () {}).constructor, (async function* () {}).constructor, [][Symbol.iterator](),
+    new Map().entries(), new Set().values(), ""[Symbol.iterator](), "".matchAll(/x/g), (function* () {})(),
+    (async function* () {})(), Uint8Array, Iterator.from({next() {}}), [].values().map(x => x),
+  ];
+  for (const name of ownKeys(globalThis)) {
+    if (name === "globalThis") continue;
+    const value = globalThis[name]; // some are made when first asked for
+    visit(value);
+    defineProperty(globalThis, name, {value, writable: false, configurable: false});
+  }
+  for (const value of hidden) visit(getPrototypeOf(value)), typeof value === "function" && visit(value);
+  seen.add(globalThis);
+  while (queue.length) {
+    const object = queue.pop();
+    visit(getPrototypeOf(object));
+    const isPrototype = typeof object === "object" || object === Function.prototype;
+    for (const key of ownKeys(object)) {
+      const {value, get, set, configurable, writable} = getOwnPropertyDescriptor(object, key);
+      visit(value);
+      visit(get);
+      visit(set);
+      const assigned = ASSIGNED.has(key) || object === Object.prototype;
+      if (isPrototype && configurable && writable && assigned) assignable(object, key, value);
+    }
+    freeze(object);
+  }
+}
+
+function assignable(prototype, key, value) {
+  defineProperty(prototype, key, {
+    get: freeze(() => value),
+    set: freeze(function (given) {
+      if (this === prototype) throw new TypeError(`${String(key)} of an intrinsic cannot be changed`);
+      defineProperty(this, key, {value: given, writable: true, enumerable: true, configurable: true});
+    }),
+  });
+}
+
+emptyGlobals();
+freezeIntrinsics();
+send({t: "ready", deno: version.deno, v8: version.v8});
+await readFrames();
