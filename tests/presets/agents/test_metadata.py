@@ -35,8 +35,8 @@ def test_a_plain_text_stands_for_every_language(tmp_path: Path):
     "text",
     [
         "", "- a list", "just text", "name: [", "name: 3", "name: ' '", "name: {en: 3, 7: x, zh: ' '}",
-        "description: []", "order: true", "order: .inf", "order: .nan", "order: first", "id: other\ntrust: shipped", "a: &a b",
-        "order: 1" + "0" * 400,
+        "description: []", "order: true", "order: .inf", "order: .nan", "order: first", "id: other\ntrust: shipped",
+        "a: &a b", "order: 1" + "0" * 400,
     ],
 )  # fmt: skip
 def test_what_is_wrong_or_unknown_is_left_out(tmp_path: Path, text: str):
