@@ -7,12 +7,12 @@ nobody else anything. Source: tool-presentation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import structlog
 import trio
@@ -21,6 +21,7 @@ from actors import ranks
 from actors.actor import Actor, Message, handles
 from actors.published import Published
 from actors.resolution import ReadKnown, ResolutionActor
+from actors.roster_reader import RosterReader
 from engine.errors import InvalidArgumentError
 from presets.agents.definition import AgentDefinition, UnusableAgent, UnusableAgentError
 from presets.agents.mounting import KnownCapabilities, mount
@@ -44,7 +45,8 @@ class Agents:
 
     def canonical(self, agent_id: str) -> str:
         """The present id of an agent: the default for an empty one, and of a former id the one that took its place."""
-        return self.roster.canonical(agent_id or self.default)
+        wanted = agent_id or self.default
+        return wanted if wanted in self.views else self.roster.canonical(wanted)
 
     def view(self, agent_id: str) -> ScopeView:
         """The scope of an agent. Raises `UnusableAgentError` and `UnknownAgentError`."""
@@ -72,6 +74,18 @@ class ReadAgents(Message[Agents]):
     """The agents as their folders say now; what changed there is mounted first."""
 
 
+class CodeRuntimeState(Protocol):
+    """Who knows whether programs can be run. `Programs` does."""
+
+    def no_runtime_because(self) -> str | None:
+        """Why none can be run, or None."""
+        ...
+
+    async def look_again(self) -> None:
+        """Try once more what has failed; it may work by now."""
+        ...
+
+
 @dataclass(slots=True)
 class AgentBook:
     """What the actor owns. `scopes` are the mounted agents."""
@@ -84,18 +98,19 @@ class AgentBook:
 
 
 class AgentsActor(Actor[AgentBook]):
-    """Owns the roster and the agents' scopes. Asks resolution. `no_runtime_because` says why no code can be run."""
+    """Owns the roster and the agents' scopes. Asks resolution. `runtime` says whether programs can be run."""
 
     name: ClassVar[str] = "agents"
     rank: ClassVar[int] = ranks.AGENTS
 
     def __init__(
-        self, resolution: ResolutionActor, options: AgentOptions, no_runtime_because: Callable[[], str | None]
+        self, resolution: ResolutionActor, options: AgentOptions, runtime: CodeRuntimeState
     ) -> None:
         super().__init__(AgentBook(Scope.deployment(options.presentation)))
         self._resolution = resolution
         self._options = options
-        self._no_runtime_because = no_runtime_because
+        self._runtime = runtime
+        self._reader = RosterReader(options.shipped_root, options.user_root)
         self.agents: Published[Agents] = Published(Agents(default=options.default))
 
     @handles(FollowCapabilities)
@@ -105,20 +120,22 @@ class AgentsActor(Actor[AgentBook]):
     @handles(ReadAgents)
     async def _read(self, message: ReadAgents) -> Agents:
         roster = await self._read_roster()
+        if self._runtime.no_runtime_because() is not None:
+            # Nobody runs a program where none can be run, so nobody else would find out that it works again.
+            await self._runtime.look_again()
         same = _sources(roster) == _sources(self.state.roster)
-        runtime_same = self.state.no_runtime_because == self._no_runtime_because()
+        runtime_same = self.state.no_runtime_because == self._runtime.no_runtime_because()
         return self.agents.value if same and runtime_same else await self._mount(roster)
 
     async def _read_roster(self) -> Roster:
-        options = self._options
         with trio.CancelScope(shield=True):
-            return await trio.to_thread.run_sync(Roster.load, options.shipped_root, options.user_root)
+            return await trio.to_thread.run_sync(self._reader.read)
         raise AssertionError("nothing cancels that scope")
 
     async def _mount(self, roster: Roster) -> Agents:
         """Mount every agent that can be; the scopes of before are closed once all of the new ones stand."""
         known = await self._resolution.ask(ReadKnown())
-        no_runtime = self._no_runtime_because()
+        no_runtime = self._runtime.no_runtime_because()
         scopes: dict[str, Scope] = {}
 
         def try_to_mount(definition: AgentDefinition) -> UnusableAgent | None:
@@ -138,7 +155,12 @@ class AgentsActor(Actor[AgentBook]):
             scopes[definition.id] = scope
             return None
 
-        checked = roster.checked(try_to_mount)
+        try:
+            checked = roster.checked(try_to_mount)
+        except BaseException:
+            for scope in scopes.values():
+                scope.close()
+            raise
         self._report(checked)
         before = self.state.scopes
         self.state.scopes, self.state.roster = scopes, roster

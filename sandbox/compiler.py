@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import trio
 
@@ -18,9 +19,10 @@ from sandbox.compiler_checker import Checker
 from sandbox.compiler_imports import NO_IMPORTS, hides_import, is_import
 from sandbox.compiler_problems import (
     MAX_PROBLEMS,
+    MAX_SHOWN_LINE,
     SYNTAX_CODES,
     Problem,
-    is_blocking,
+    blocking_and_doubtful,
     note_of,
     problem_at,
     render_problems,
@@ -46,6 +48,9 @@ CHECK_SECONDS = 2.0
 STRIP_SECONDS = 2.0
 """Longest taking out of types. 64 kB take 10 ms."""
 
+STRIP_ATTEMPTS = 2
+"""A process may have been killed from outside, for want of memory; the program is not to be blamed for that."""
+
 START_SECONDS = 20.0
 """Longest start of a process. The checker needs 0.6 to 1 s, on a cold disk and a busy machine several times as much."""
 
@@ -60,6 +65,9 @@ IMPORT_CODE = 2307
 
 MAX_NOTES = 10
 """Problems that do not stop a program and are still told."""
+
+
+PartT = TypeVar("PartT")
 
 
 class CompilerClosedError(Exception):
@@ -150,8 +158,7 @@ class Compiler:
         finally:
             self._running = False
             closed = CompilerClosedError("the compiler is ending; the program was not compiled")
-            while self._jobs:
-                self._jobs.popleft().settle(closed)
+            pass
             await self._end_processes()
 
     async def warm(self) -> None:
@@ -245,9 +252,9 @@ class Compiler:
         found, note = await self._check(text.body, declarations)
         if text.unchecked:
             found = [problem for problem in found if problem.code in SYNTAX_CODES]
-        found = _with_imports_explained(found)
-        blocking = tuple(problem for problem in found if is_blocking(problem))[:MAX_PROBLEMS]
-        notes = tuple(note_of(problem) for problem in found if not is_blocking(problem))[:MAX_NOTES]
+        wrong, doubtful = blocking_and_doubtful(_with_imports_explained(found))
+        blocking = tuple(wrong[:MAX_PROBLEMS])
+        notes = tuple(note_of(problem) for problem in doubtful[:MAX_NOTES])
         if note is not None:
             notes = (note, *notes)
         if blocking:
@@ -281,32 +288,45 @@ class Compiler:
         return found, None
 
     async def _strip(self, body: str) -> str | Refusal:
-        assert self._stripper is not None  # noqa: S101 - started before
-        try:
-            with trio.fail_after(STRIP_SECONDS):
-                return await self._stripper.strip(body)
-        except (trio.TooSlowError, CompilerProcessError):
-            # Only depth kills it: the parser recurses, and its stack has an end.
-            await self._stripper.process.kill()
-            return Refusal("the program is too deeply nested to be compiled", 0, 0)
+        for _ in range(STRIP_ATTEMPTS):
+            stripper = await self._started_stripper()
+            try:
+                with trio.fail_after(STRIP_SECONDS):
+                    return await stripper.strip(body)
+            except trio.TooSlowError:
+                await stripper.process.kill()
+                break
+            except CompilerProcessError:
+                await stripper.process.kill()
+        # Only depth kills it twice: the parser recurses, and its stack has an end.
+        return Refusal("the program is too deeply nested to be compiled", 0, 0)
 
     async def _start_missing(self) -> None:
         """Start the processes that are not there. Raises `DenoMissingError`, `OSError` and `CompilerProcessError`."""
-        await self._forget_dead()
-        if self._checker is not None and self._stripper is not None:
-            return
-        plan = self._plan = self._plan or await CompilerPlan.made()
+        await self._started_stripper()
+        if self._checker is not None and not self._checker.process.is_alive:
+            await self._checker.process.kill()
+            self._checker = None
+        if self._checker is None:
+            self._checker = await self._started(Checker.start)
+        self._missing = None
+
+    async def _started_stripper(self) -> Stripper:
+        if self._stripper is not None and not self._stripper.process.is_alive:
+            await self._stripper.process.kill()
+            self._stripper = None
+        if self._stripper is None:
+            self._stripper = await self._started(Stripper.start)
+        return self._stripper
+
+    async def _started(self, start: Callable[[CompilerPlan], Awaitable[PartT]]) -> PartT:
+        self._plan = self._plan or await CompilerPlan.made()
+        self._starts += 1
         try:
             with trio.fail_after(START_SECONDS):
-                if self._stripper is None:
-                    self._starts += 1
-                    self._stripper = await Stripper.start(plan)
-                if self._checker is None:
-                    self._starts += 1
-                    self._checker = await Checker.start(plan)
+                return await start(self._plan)
         except trio.TooSlowError:
-            raise CompilerProcessError(f"deno at {plan.deno} did not answer within {START_SECONDS:g} s") from None
-        self._missing = None
+            raise CompilerProcessError(f"deno at {self._plan.deno} did not answer within {START_SECONDS:g} s") from None
 
     async def _replace_dead(self) -> None:
         """Start again what the last program killed, so that the next one does not wait for it."""
@@ -317,20 +337,13 @@ class Compiler:
         except (OSError, CompilerProcessError, DenoMissingError) as error:
             self._missing = str(error)
 
-    async def _forget_dead(self) -> None:
-        if self._checker is not None and not self._checker.process.is_alive:
+    async def _end_processes(self) -> None:
+        if self._checker is not None:
             await self._checker.process.kill()
             self._checker = None
-        if self._stripper is not None and not self._stripper.process.is_alive:
+        if self._stripper is not None:
             await self._stripper.process.kill()
             self._stripper = None
-
-    async def _end_processes(self) -> None:
-        checker, self._checker = self._checker, None
-        stripper, self._stripper = self._stripper, None
-        for part in (checker, stripper):
-            if part is not None:
-                await part.process.kill()
 
 
 async def seconds_of_checks(compiler: Compiler, programs: Sequence[tuple[str, str]]) -> tuple[float, ...]:
@@ -345,7 +358,7 @@ async def seconds_of_checks(compiler: Compiler, programs: Sequence[tuple[str, st
 
 
 def _refused(message: str, text: str) -> Compiled:
-    return Compiled(None, (Problem(1, 1, 0, message, text.partition("\n")[0]),))
+    return Compiled(None, (Problem(1, 1, 0, message, text.partition("\n")[0][:MAX_SHOWN_LINE]),))
 
 
 def _with_imports_explained(found: list[Problem]) -> list[Problem]:

@@ -16,8 +16,9 @@ NO_IMPORTS = "a program cannot import or export anything; it has `tools`, `sdk` 
 _LOOK_ALIKE = "\u0585"
 """A letter that looks like an o (Armenian) and may stand in a name."""
 
-_WORDS = re.compile(r"\b(imp|exp|m)o(rt|dule)\b")
-_CHANGED = re.compile(rf"\b(imp|exp|m){_LOOK_ALIKE}(rt|dule)\b")
+# ASCII: beside a character that a name may not have, such as a raised two, the checker begins a new word.
+_WORDS = re.compile(r"\b(imp|exp|m)o(rt|dule)\b", re.ASCII)
+_CHANGED = re.compile(rf"\b(imp|exp|m){_LOOK_ALIKE}(rt|dule)\b", re.ASCII)
 _ONE_ESCAPE = r"\\u(?:[0-9A-Fa-f]{4}|\{[0-9A-Fa-f]+\})"
 _ESCAPED_NAME = re.compile(rf"[\w$]*+{_ONE_ESCAPE}(?:[\w$]|{_ONE_ESCAPE})*")
 _ESCAPE = re.compile(r"\\u(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{4}))")
@@ -46,4 +47,4 @@ def is_import(problem: Problem) -> bool:
 
 def _character(escape: re.Match[str]) -> str:
     number = int(escape[1] or escape[2], 16)
-    return chr(number) if number <= _LARGEST_CHARACTER else ""
+    return chr(number) if number <= _LARGEST_CHARACTER else "?"

@@ -6,7 +6,7 @@ Owns the values, the list of blocking codes and the text. Never talks to a proce
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 MAX_PROBLEMS = 10
@@ -33,13 +33,33 @@ BLOCKING_CODES = frozenset(
 )
 """Codes of the checker that are nearly always a mistake. Everything else becomes a note: the run will show."""
 
-_WIDENED = re.compile(
-    r"""Type\ '(?:string|number|boolean)(?:\[\])*'\ is\ not\ assignable\ to
+IMPLICIT_ANY_CODES = range(7000, 7100)
+"""What the checker says where it does not know a type and is told nothing. Programs are no libraries: left out."""
+
+UNKNOWN_MEMBER = 2339
+
+UNKNOWN_TOOL = re.compile(r"Property '[^\n]*' does not exist on type 'Tools'\.\s*\Z")
+"""The end of what is said about `tools["name"]`, under a code of its own, when there is no such tool."""
+
+# What the checker says of many a right program, because it forgets what a variable was set to. The tool looks at its
+# arguments itself; what these let through fails there, with a message of its own.
+_DOUBTFUL = re.compile(
+    r"""
+    # a literal that has become its type, in a variable or a member
+    Type\ '(?:string|number|boolean)(?:\[\])*'\ is\ not\ assignable\ to
         \ type\ '[^\n]*(?:"|\d|true|false)[^\n]*'\.?\s*\Z
+    # an array whose length is not known, for a tuple
     | Target\ requires\ \d+\ element\(s\)\ but\ source\ may\ have\ fewer\.\s*\Z
-    | Target\ allows\ only\ \d+\ element\(s\)\ but\ source\ may\ have\ more\.\s*\Z""",
+    | Target\ allows\ only\ \d+\ element\(s\)\ but\ source\ may\ have\ more\.\s*\Z
+    # a member that may be absent
+    | Type\ 'undefined'\ is\ not\ assignable\ to\ type\ '[^\n]*'\.\s*\Z
+    # a list that is still empty, an object that is filled later, one kind out of several that was not asked for
+    | (?:to\ parameter\ of|on)\ type\ '(?:never|\{\})'\.\s*\Z
+    | does\ not\ exist\ on\ type\ '[^\n]*'\.\n\s+Property\ '[^\n]*'\ does\ not\ exist\ on\ type\ '[^\n]*'\.\s*\Z""",
     re.VERBOSE,
 )
+_SET = re.compile(r"(?P<name>[A-Za-z_$][\w$]*)\s*(?:(?:[-+*/%&|^]|\*\*|<<|>>>?|&&|\|\||\?\?)?=(?![=>])|\+\+|--)")
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _ADVICE = re.compile(
     r"\.? (?:Do you need to (?:change|install)|Try changing the 'lib'|Consider (?:changing|adding)).*\Z", re.DOTALL
 )
@@ -68,16 +88,35 @@ def problem_at(lines: Sequence[str], line: int, column: int, code: int, message:
     return Problem(line + 1, min(len(before), len(text)) + 1, code, _shortened(message), text)
 
 
-def is_blocking(problem: Problem) -> bool:
-    """Whether the program should not be run with it.
+def blocking_and_doubtful(found: Iterable[Problem]) -> tuple[list[Problem], list[Problem]]:
+    """The problems with which a program should not be run, and those that its run will show.
 
-    A value of type `string` where a literal is wanted is let through: the checker forgets what a variable or a member
-    was set to, so that would stop many a right program, and the tool checks its arguments itself. So are arrays whose
-    length the checker does not know where a tuple is wanted.
+    A member that is set, and not only read, where its object was made without it is doubtful wherever it stands.
     """
-    if problem.code in SYNTAX_CODES:
+    problems = [problem for problem in found if _counts(problem)]
+    made_later = {
+        member["name"]
+        for problem in problems
+        if problem.code == UNKNOWN_MEMBER and (member := _SET.match(problem.line_text, problem.column - 1))
+    }
+    blocking: list[Problem] = []
+    doubtful: list[Problem] = []
+    for problem in problems:
+        (blocking if _is_blocking(problem, made_later) else doubtful).append(problem)
+    return blocking, doubtful
+
+
+def _counts(problem: Problem) -> bool:
+    return problem.code not in IMPLICIT_ANY_CODES or UNKNOWN_TOOL.search(problem.message) is not None
+
+
+def _is_blocking(problem: Problem, made_later: Collection[str]) -> bool:
+    if problem.code in SYNTAX_CODES or problem.code in IMPLICIT_ANY_CODES:
         return True
-    return problem.code in BLOCKING_CODES and not _WIDENED.search(problem.message)
+    if problem.code not in BLOCKING_CODES or _DOUBTFUL.search(problem.message):
+        return False
+    member = _NAME.match(problem.line_text, problem.column - 1)
+    return not (problem.code == UNKNOWN_MEMBER and member and member[0] in made_later)
 
 
 def render_problems(problems: Iterable[Problem]) -> str:

@@ -35,7 +35,11 @@ _KILL_SECONDS = 5.0
 """Longest wait for a killed process. The kernel needs milliseconds."""
 
 _LAUNCHER = Path(__file__).parent / "launcher.py"
-_RANDOMNESS = "/dev/urandom"
+_READABLE = (
+    "/dev/urandom",
+    # Where the C library finds the size of the main thread's stack. deno's parser asks for it, and aborts without.
+    "/proc/self/maps",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class CompilerPlan:
 
     def command(self, arguments: Sequence[str]) -> list[str]:
         """The launcher, which becomes deno. It may read the project's folder and nothing else of anybody's."""
-        readable = "\n".join((*self.libraries, _RANDOMNESS, os.fspath(PROJECT)))
+        readable = "\n".join((*self.libraries, *_READABLE, os.fspath(PROJECT)))
         launch = [sys.executable, "-I", "-S", os.fspath(_LAUNCHER), str(os.getpid()), str(MEMORY_BYTES), readable]
         return [*launch, os.fspath(self.deno), *arguments]
 
@@ -120,7 +124,7 @@ class CompilerProcess:
         return self._process.poll() is None
 
     async def send(self, data: bytes) -> None:
-        """Write all of it, after what other tasks write. Raises `CompilerProcessError` when the process reads no more."""
+        """Write all of it, after what others write. Raises `CompilerProcessError` when the process reads no more."""
         try:
             async with self._sending:
                 await self._stdin.send_all(data)

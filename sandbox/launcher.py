@@ -16,6 +16,10 @@ import sys
 MOST_DESCRIPTORS = 24
 """Open files. deno itself has about a dozen; a program can open none."""
 
+MOST_CPU_SECONDS = 120
+"""Processor time of the whole life, many runs perhaps. The engine ends a run long before; this is for when it is gone,
+where the system does not end us with it."""
+
 # prctl(2)
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP = 1, 38, 22
 SIGKILL = 9
@@ -76,6 +80,7 @@ def limit_resources(data_bytes: int) -> list[str]:
     wanted = (
         ("RLIMIT_CORE", 0, "no core files"),
         ("RLIMIT_FSIZE", 0, "no file grows"),
+        ("RLIMIT_CPU", MOST_CPU_SECONDS, f"{MOST_CPU_SECONDS} s of processor time"),
         ("RLIMIT_NOFILE", MOST_DESCRIPTORS, f"{MOST_DESCRIPTORS} descriptors"),
         ("RLIMIT_DATA", data_bytes, f"{data_bytes >> 20} MiB of memory"),
     )

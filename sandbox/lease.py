@@ -297,6 +297,8 @@ class _Run:
         try:
             answer = _line(await self._answered(call))
         except Exception as bug:  # noqa: BLE001 - a host function that fails otherwise is the caller's to know of
+            if self.settled and isinstance(bug, LeaseOverError):
+                return  # it wanted to run another program when this one had taken the process along
             self._bug = bug
             self._lease.end(self, "abort", f"{call.namespace}.{call.name} failed in the engine")
             return

@@ -324,11 +324,9 @@ async def _wait_for_end(process: subprocess.Popen[bytes]) -> None:
 
 async def _received(descriptor: int) -> bytes:
     """What a pipe has; nothing when the other side has closed it."""
+    await trio.lowlevel.checkpoint()  # before, since what has been read would be lost with a cancellation
     while True:
         try:
-            data = os.read(descriptor, READ_BYTES)
+            return os.read(descriptor, READ_BYTES)
         except BlockingIOError:
             await trio.lowlevel.wait_readable(descriptor)
-            continue
-        await trio.lowlevel.checkpoint()
-        return data

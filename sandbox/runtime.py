@@ -96,19 +96,23 @@ class CodeRuntime:
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Hold the runners until cancelled. Nothing starts before there is a need."""
-        try:
-            async with trio.open_nursery() as nursery:
-                self._nursery = nursery
-                task_status.started()
+        async with trio.open_nursery() as nursery:
+            self._nursery = nursery
+            task_status.started()
+            try:
                 await trio.sleep_forever()
-        finally:
-            self._nursery = None
-            self._spares.clear()
-            self._reason = "the code runtime is closed"
+            finally:
+                # From here on nothing can be started: the nursery closes as soon as the last runner is reaped.
+                self._nursery = None
+                self._spares.clear()
+                self._reason = "the code runtime is closed"
 
     @property
     def unavailable(self) -> str:
-        """Why no program can be run: what was looked for, what to install. Empty where nothing speaks against it."""
+        """Why no program can be run: what was looked for, what to install. Empty where nothing speaks against it.
+
+        As of the last time that one was to be run; `warm` tries again.
+        """
         if sys.platform == "win32":
             return "the code runtime needs Linux or macOS"
         if self._reason or self._deno is not None:
@@ -200,7 +204,7 @@ class CodeRuntime:
         self._refill()
 
     def _refill(self) -> None:
-        if self._nursery is None or self._nursery.cancel_scope.cancel_called or self._deno is None:
+        if self._nursery is None or self._deno is None:
             return
         while len(self._spares) < self._wanted_spares:
             try:
@@ -245,7 +249,7 @@ class CodeRuntime:
         elif booted and runner.usable:
             self._walls, self._reason = runner.walls, ""
             return
-        else:
+        elif self._nursery is not None:
             loss = runner.loss
             how = "" if loss is None else f" ({loss.how}): {loss.diagnostics.strip()[:500]}"
             self._reason = f"deno at {runner.plan.deno} does not start as a runner{how}"

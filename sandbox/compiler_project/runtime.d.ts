@@ -15,8 +15,7 @@ declare function queueMicrotask(callback: () => void): void;
 declare function structuredClone<T>(value: T): T;
 declare function atob(data: string): string;
 declare function btoa(data: string): string;
-declare const performance: { now(): number };
-declare const crypto: { randomUUID(): string; getRandomValues<T extends ArrayBufferView>(array: T): T };
+declare const crypto: { randomUUID(): string; getRandomValues<T extends ArrayBufferView>(array: T): T; subtle: any };
 declare class TextEncoder {
   encode(text?: string): Uint8Array;
 }
@@ -57,4 +56,30 @@ declare class URLSearchParams {
   keys(): IterableIterator<string>;
   values(): IterableIterator<string>;
   [Symbol.iterator](): IterableIterator<[string, string]>;
+}
+declare class Event {
+  constructor(type: string, init?: { cancelable?: boolean });
+  readonly type: string;
+  readonly defaultPrevented: boolean;
+  preventDefault(): void;
+}
+declare class EventTarget {
+  addEventListener(type: string, listener: (event: any) => void, options?: any): void;
+  removeEventListener(type: string, listener: (event: any) => void): void;
+  dispatchEvent(event: Event): boolean;
+}
+declare class DOMException extends Error {
+  constructor(message?: string, name?: string);
+}
+declare class AbortSignal extends EventTarget {
+  static abort(reason?: any): AbortSignal;
+  static timeout(milliseconds: number): AbortSignal;
+  static any(signals: AbortSignal[]): AbortSignal;
+  readonly aborted: boolean;
+  readonly reason: any;
+  throwIfAborted(): void;
+}
+declare class AbortController {
+  readonly signal: AbortSignal;
+  abort(reason?: any): void;
 }

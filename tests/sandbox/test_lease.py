@@ -322,6 +322,21 @@ async def test_a_nested_program_that_must_be_killed_takes_the_outer_one_along_an
         assert inner[0].error is not None
 
 
+async def test_a_function_that_wants_another_program_too_late_does_not_hide_why_the_first_one_ended(
+    runtime: CodeRuntime,
+) -> None:
+    async with runtime.lease(replace(SHORT, wall_seconds=0.1)) as lease:
+
+        async def late(_: JsonValue) -> JsonValue:
+            with trio.CancelScope(shield=True):
+                await trio.sleep(0.2)
+            return (await lease.run("return 1")).value
+
+        result = await lease.run("await ctx.late()", [Namespace("ctx", {"late": late})])
+    assert result.error is not None
+    assert result.error.kind == "timeout"
+
+
 async def test_two_leases_share_nothing(runtime: CodeRuntime) -> None:
     async with runtime.lease(SHORT) as one, runtime.lease(SHORT) as other:
         await one.run("globalThis.secret = 1")
@@ -337,7 +352,7 @@ async def test_a_cancelled_run_ends_its_process_at_once(runtime: CodeRuntime) ->
             with trio.move_on_after(0.1) as scope:
                 await lease.run("for (;;);", [TOOLS])
             assert scope.cancelled_caught
-            assert trio.current_time() - started < 0.5
+            assert trio.current_time() - started < 2
             assert not lease.usable
         await until(lambda: not lives(lease.runner.process_id))
 
@@ -385,7 +400,7 @@ async def test_the_wall_clock_stands_still_while_the_lease_is_paused(runtime: Co
             "the program took longer than 0.2 seconds (wall_seconds)",
         ),
         (
-            {"cpu_seconds": 0.2},
+            {"cpu_seconds": 0.2, "wall_seconds": 9.0},
             "for (;;);",
             "cpu-limit",
             "the program used more than 0.2 seconds of processor time (cpu_seconds)",

@@ -76,8 +76,8 @@ async def test_a_spare_that_died_is_replaced_at_the_next_need(nursery: trio.Nurs
     await runtime.warm()
     (spare,) = runtime.status().runners
     os.kill(spare, signal.SIGKILL)
-    while runs(spare):
-        time.sleep(0.001)  # noqa: ASYNC251 - so that the runtime has no time to notice
+    # Without a checkpoint, so that the runtime has not noticed.
+    os.waitid(os.P_PID, spare, os.WEXITED | os.WNOWAIT)  # noqa: ASYNC222
     with trio.fail_after(PATIENCE_SECONDS):
         async with runtime.lease(SHORT) as lease:
             assert (await lease.run("return 1")).value == 1
@@ -85,8 +85,9 @@ async def test_a_spare_that_died_is_replaced_at_the_next_need(nursery: trio.Nurs
 
 @pytest.mark.slow
 async def test_kills_are_counted_by_their_reason(runtime: CodeRuntime) -> None:
-    for program in ("for (;;);", "await new Promise(() => {})", "return 1"):
-        async with runtime.lease(replace(SHORT, wall_seconds=0.3, cpu_seconds=0.1)) as lease:
+    loop, wait = replace(SHORT, wall_seconds=PATIENCE_SECONDS, cpu_seconds=0.1), replace(SHORT, wall_seconds=0.1)
+    for limits, program in ((loop, "for (;;);"), (wait, "await new Promise(() => {})"), (SHORT, "return 1")):
+        async with runtime.lease(limits) as lease:
             await lease.run(program)
     status = runtime.status()
     assert dict(status.kills) == {"cpu-limit": 1, "timeout": 1}
@@ -169,16 +170,17 @@ async def test_closing_ends_programs_and_leaves_no_process_and_no_descriptor() -
     processes: tuple[int, ...] = ()
     with trio.fail_after(PATIENCE_SECONDS):
         async with trio.open_nursery() as outer:
+            begun = trio.Event()
 
             async def loop() -> None:
                 async with runtime.lease() as lease:
-                    results.append(await lease.run("for (;;);"))
+                    results.append(await lease.run("console.log(1); for (;;);", (), lambda _: begun.set()))
 
             async with trio.open_nursery() as nursery:
                 await nursery.start(runtime.run)
                 await runtime.warm()
                 outer.start_soon(loop)
-                await trio.sleep(0.05)
+                await begun.wait()
                 await runtime.warm()
                 processes = runtime.status().runners
                 nursery.cancel_scope.cancel()
@@ -191,6 +193,29 @@ async def test_closing_ends_programs_and_leaves_no_process_and_no_descriptor() -
         "the code runtime was closed while the program ran",
     )
     assert runtime.unavailable == "the code runtime is closed"
+
+
+@pytest.mark.slow
+async def test_leases_that_end_because_the_runtime_closes_end_without_a_further_error() -> None:
+    runtime = CodeRuntime()
+    results: list[RunResult] = []
+
+    async def one() -> None:
+        async with runtime.lease(SHORT) as lease:
+            results.append(await lease.run("console.log(1); await tools.never()", [TOOLS], lambda _: begun.set()))
+
+    with trio.fail_after(PATIENCE_SECONDS):
+        for _ in range(3):
+            runtime, begun = CodeRuntime(most_leases=8), trio.Event()
+            async with trio.open_nursery() as outer, trio.open_nursery() as nursery:
+                await nursery.start(runtime.run)
+                for _ in range(3):
+                    outer.start_soon(one)
+                    await begun.wait()
+                    begun = trio.Event()
+                nursery.cancel_scope.cancel()
+    assert {result.error.kind for result in results if result.error is not None} == {"abort"}
+    assert len(results) == 9
 
 
 ENGINE = """
@@ -223,9 +248,12 @@ def test_an_engine_that_is_killed_leaves_no_runner() -> None:
         engine.kill()
         engine.wait(PATIENCE_SECONDS)
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while any(runs(runner) for runner in runners):
-        assert time.monotonic() < deadline, "a runner has outlived its engine"
+    while any(runs(runner) for runner in runners) and time.monotonic() < deadline:
         time.sleep(0.01)
+    outlived = [runner for runner in runners if runs(runner)]
+    for runner in outlived:
+        os.kill(runner, signal.SIGKILL)
+    assert not outlived
 
 
 @pytest.mark.slow
