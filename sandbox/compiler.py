@@ -158,7 +158,8 @@ class Compiler:
         finally:
             self._running = False
             closed = CompilerClosedError("the compiler is ending; the program was not compiled")
-            pass
+            while self._jobs:
+                self._jobs.popleft().settle(closed)
             await self._end_processes()
 
     async def warm(self) -> None:

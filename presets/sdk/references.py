@@ -128,7 +128,7 @@ def _walk(document: Schema, base: str) -> Iterator[tuple[Schema, str]]:
             yield schema, base
         for key, value in schema.items():
             if (holds_names or key not in _DATA) and isinstance(value, Mapping | list):
-                pending.append((value, base, not holds_names and key in _HOLDING_NAMES))
+                pending.append((cast("Any", value), base, not holds_names and key in _HOLDING_NAMES))
 
 
 _HOLDING_NAMES = frozenset({"properties", "patternProperties", "dependentSchemas", *_DEFINITIONS})

@@ -118,9 +118,9 @@ def print_type(type_: Type, *, documented: bool, indent: str = "") -> str:
         case OneOf(members):
             return " | ".join(print_type(member, documented=documented, indent=indent) for member in members)
         case AllOf(members):
-            return " & ".join(_grouped(member, OneOf, documented, indent) for member in members)
+            return " & ".join(_grouped(member, (OneOf,), documented, indent) for member in members)
         case ListOf(item):
-            return f"{_grouped(item, OneOf | AllOf, documented, indent)}[]"
+            return f"{_grouped(item, (OneOf, AllOf), documented, indent)}[]"
         case TupleOf():
             return _print_tuple(type_, documented, indent)
         case Record():
@@ -136,9 +136,9 @@ def named_at_once(type_: Type) -> Iterator[str]:
             yield from named_at_once(member)
 
 
-def _grouped(type_: Type, kinds: type | object, documented: bool, indent: str) -> str:
+def _grouped(type_: Type, kinds: tuple[type, ...], documented: bool, indent: str) -> str:
     text = print_type(type_, documented=documented, indent=indent)
-    return f"({text})" if isinstance(type_, kinds) else text  # pyright: ignore[reportArgumentType]
+    return f"({text})" if isinstance(type_, kinds) else text
 
 
 def _print_tuple(type_: TupleOf, documented: bool, indent: str) -> str:
@@ -147,9 +147,9 @@ def _print_tuple(type_: TupleOf, documented: bool, indent: str) -> str:
         if position < type_.required:
             parts.append(print_type(item, documented=documented, indent=indent))
         else:
-            parts.append(f"{_grouped(item, OneOf | AllOf, documented, indent)}?")
+            parts.append(f"{_grouped(item, (OneOf, AllOf), documented, indent)}?")
     if type_.rest is not None:
-        parts.append(f"...{_grouped(type_.rest, OneOf | AllOf, documented, indent)}[]")
+        parts.append(f"...{_grouped(type_.rest, (OneOf, AllOf), documented, indent)}[]")
     return f"[{', '.join(parts)}]"
 
 

@@ -60,6 +60,7 @@ def with_properties(properties: dict[str, Any], **rest: Any) -> dict[str, Any]:
         ({"$ref": "#/$defs/none"}, "JsonValue"),
         ({"not": TEXT}, "JsonValue"),
         ({"type": "file"}, "JsonValue"),
+        ({"allOf": [TEXT, False]}, "never"),
         ({"type": 7, "enum": "no list"}, "JsonValue"),
     ],
 )

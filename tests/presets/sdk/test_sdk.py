@@ -179,7 +179,7 @@ def test_a_large_set_loses_the_comments_of_fields_first_and_then_everything_but_
 
 def test_a_catalogue_has_an_end() -> None:
     sdk = Sdk.of([tool(f"tool_{n}") for n in range(99)], budget=SdkBudget(full=1, no_field_docs=1, catalogue=100))
-    assert "- … and 83 more; find them with `sdk.search`" in sdk.prompt
+    assert "- … and 85 more; find them with `sdk.search`" in sdk.prompt
 
 
 def test_the_bytes_do_not_depend_on_any_order() -> None:
