@@ -103,9 +103,7 @@ class AgentsActor(Actor[AgentBook]):
     name: ClassVar[str] = "agents"
     rank: ClassVar[int] = ranks.AGENTS
 
-    def __init__(
-        self, resolution: ResolutionActor, options: AgentOptions, runtime: CodeRuntimeState
-    ) -> None:
+    def __init__(self, resolution: ResolutionActor, options: AgentOptions, runtime: CodeRuntimeState) -> None:
         super().__init__(AgentBook(Scope.deployment(options.presentation)))
         self._resolution = resolution
         self._options = options

@@ -167,6 +167,13 @@ class Calls:
         while self._running or self._answering:
             await self._ended.wait_beyond(self._ended.version)
 
+    async def cut_off(self) -> None:
+        """Cancel what is still in flight after `drain`, and wait until it has ended. Bound it with a deadline."""
+        for call in tuple(self._running):
+            call.cancel()
+        while self._running:
+            await self._ended.wait_beyond(self._ended.version)
+
     def running(self) -> tuple[RunningCall, ...]:
         """The calls in flight, oldest first."""
         now = trio.current_time()

@@ -128,8 +128,19 @@ class OpenStreamSession(Message[Session]):
 
 
 @dataclass(frozen=True, slots=True)
-class PresentSession(Message[Session | None]):
-    """Let a session have its tools in this form from now on (None: as its agent has them). None for an unknown one."""
+class Presented:
+    """A session that has its tools in another form now, and whose list it had before."""
+
+    session: Session
+    before: Audience
+
+
+@dataclass(frozen=True, slots=True)
+class PresentSession(Message[Presented | None]):
+    """Let a session have its tools in this form from now on (None: as its agent has them). None for an unknown one.
+
+    Nothing is announced: whether its list differs is for the asker to say, with `AnnounceTo`.
+    """
 
     session_id: str
     presentation: str | None
@@ -229,6 +240,13 @@ class Announce(Message[None]):
     """Tell every stream that its tool list has changed, but for those of sessions of an audience that is named."""
 
     unless_of: frozenset[Audience] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class AnnounceTo(Message[None]):
+    """Tell the stream of this session alone that its tool list has changed. One without a stream hears nothing."""
+
+    session_id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from actors.published import Published
 from actors.session_messages import (
     ActiveSession,
     Announce,
+    AnnounceTo,
     Begin,
     CallClaim,
     CancelCall,
@@ -39,6 +40,7 @@ from actors.session_messages import (
     OpenStream,
     OpenStreamSession,
     Posted,
+    Presented,
     PresentSession,
     Push,
     ReadSessions,
@@ -54,6 +56,7 @@ from protocol.sse import encode_message
 __all__ = [
     "ActiveSession",
     "Announce",
+    "AnnounceTo",
     "Begin",
     "CallClaim",
     "CancelCall",
@@ -72,6 +75,7 @@ __all__ = [
     "OpenStreamSession",
     "Posted",
     "PresentSession",
+    "Presented",
     "Push",
     "ReadSessions",
     "SessionBook",
@@ -155,8 +159,15 @@ class SessionsActor(Actor[SessionBook]):
         )
 
     @handles(PresentSession)
-    async def _present(self, message: PresentSession) -> Session | None:
-        return self.state.table.present(message.session_id, message.presentation)
+    async def _present(self, message: PresentSession) -> Presented | None:
+        before = self.state.table.get(message.session_id)
+        session = self.state.table.present(message.session_id, message.presentation)
+        if before is None or session is None:
+            return None
+        if session.audience != before.audience:
+            # Each audience counts the revisions of its own list: what was listed says nothing about this one.
+            self.state.attachments[session.id].following.publish(ListFollowing())
+        return Presented(session, before.audience)
 
     @handles(MarkInitialized)
     async def _mark_initialized(self, message: MarkInitialized) -> None:
@@ -195,7 +206,9 @@ class SessionsActor(Actor[SessionBook]):
         if active is not None:
             self._end_calls(active.calls)
             book.table.end(active.session.id, self._clock())
-            if message.listed is not None:
+            now = book.table.get(active.session.id)
+            same_list = now is not None and now.audience == active.session.audience
+            if message.listed is not None and same_list:
                 active.following.publish(ListFollowing(max(active.following.value.revision, message.listed)))
         if message.posted is not None:
             book.post_count += 1
@@ -262,6 +275,12 @@ class SessionsActor(Actor[SessionBook]):
             told = session is None or session.audience not in message.unless_of
             if attachment.outbox is not None and told:
                 self._announce_to(attachment.outbox)
+
+    @handles(AnnounceTo)
+    async def _announce_one(self, message: AnnounceTo) -> None:
+        attachment = self.state.attachments.get(message.session_id)
+        if attachment is not None and attachment.outbox is not None:
+            self._announce_to(attachment.outbox)
 
     @handles(NoteUnfollowed)
     async def _note_unfollowed(self, message: NoteUnfollowed) -> None:

@@ -16,9 +16,9 @@ from actors.agent_tools import FIRST_REVISION, AgentToolLists
 from actors.agents import AgentOptions, AgentsActor
 from actors.app import RunningApp
 from actors.calls import Calls
-from actors.catalog import CatalogActor
-from actors.context import ContextActor, EditCapabilities
-from actors.errors import ActorStoppedError, MailboxFullError
+from actors.catalog import CatalogActor, owners_of
+from actors.context import ContextActor, EditCapabilities, ExplainTool
+from actors.errors import ActorError, ActorStoppedError, MailboxFullError
 from actors.mcp_sync import McpSyncActor
 from actors.programs import Programs
 from actors.published import wait_for_any
@@ -38,6 +38,10 @@ from presets.surface import SCENE
 from protocol.limits import DEFAULT_LIMITS, Limits
 from protocol.session import SESSION_TTL_SECONDS, Audience
 from protocol.tool_registry import ToolRegistry
+
+CUT_OFF_SECONDS = 1.0
+"""How long the end of the engine waits for calls that it has cancelled. They end within milliseconds, but for those of
+which a thread has hold."""
 
 _log = structlog.stdlib.get_logger("space")
 
@@ -75,9 +79,9 @@ class Space:
         self.mcp_sync = McpSyncActor(self.catalog)
         self.resolution = ResolutionActor(self.app)
         self.programs = Programs(self.world)
-        self.agents = AgentsActor(self.resolution, options.agents, self.programs.no_runtime_because)
+        self.agents = AgentsActor(self.resolution, options.agents, self.programs)
         self.tools = AgentToolLists(self.catalog.tools, self.agents.agents, self.programs.run_code_entry)
-        self.programs.connect(self.tools)
+        self.programs.connect(self.tools, self._why_not_offered)
         settings, facts = engine.settings, engine.facts()
         context = ContextSnapshot(
             surface=settings.surface,
@@ -126,9 +130,15 @@ class Space:
             nursery.cancel_scope.cancel()
 
     async def drain(self, seconds: float) -> bool:
-        """Take no more calls, let those in flight end within that time, then end every stream. True when all ended."""
+        """Take no more calls, let those in flight end within that time, then end every stream. True when all ended.
+
+        What has not ended is cancelled while the actors still answer, so that it leaves things whole: a program makes
+        one step of what it has changed.
+        """
         with trio.move_on_after(seconds) as scope:
             await self.calls.drain()
+        with trio.move_on_after(CUT_OFF_SECONDS):
+            await self.calls.cut_off()
         await self.sessions.ask(CloseStreams())
         return not scope.cancelled_caught
 
@@ -139,6 +149,13 @@ class Space:
     def stop(self) -> None:
         """Begin the ordered end of the actors, from the top down. Returns at once."""
         self.supervisor.stop()
+
+    async def _why_not_offered(self, name: str) -> str:
+        try:
+            explanation = await self.context.ask(ExplainTool(name, owners_of(self.catalog.tools.value)))
+        except ActorError as error:
+            return f"Tool {name!r} is not offered; why is not known ({error})."
+        return explanation.reason
 
     async def _find_renderer(self) -> None:
         """Find out what scenes are rendered with once somebody goes to the scene: it takes a second and a process."""

@@ -86,6 +86,8 @@ class Session(_Part):
     last_seen: Any = None
     stream: Any = None
     calls: int = 0
+    agent: str | None = None
+    presentation: str | None = None
 
 
 class ActorRow(_Part):
@@ -102,6 +104,39 @@ class ActorRow(_Part):
     longest_seconds: float
 
 
+class AgentStatus(_Part):
+    """An agent, as the status shows it."""
+
+    id: str
+    usable: bool
+    reason: str | None = None
+    mode: str | None = None
+    mode_source: str | None = None
+    sessions: int = 0
+
+
+class DefaultAgent(_Part):
+    """The agent of clients that name none, and why they get none."""
+
+    id: str
+    problem: str | None = None
+
+
+class CodeRuntime(_Part):
+    """What runs programs."""
+
+    available: bool
+    reason: str | None = None
+    deno_version: str | None = None
+    walls: tuple[str, ...] = ()
+    spares: int = 0
+    leases: int = 0
+    most_leases: int = 0
+    leases_taken: int = 0
+    kills: dict[str, int] = {}
+    programs_kept: int = 0
+
+
 class Status(_Part):
     """`GET /status`."""
 
@@ -111,6 +146,9 @@ class Status(_Part):
     world: Worlds
     sessions: tuple[Session, ...]
     actors: tuple[ActorRow, ...]
+    default_agent: DefaultAgent | None = None
+    agents: tuple[AgentStatus, ...] = ()
+    code_runtime: CodeRuntime | None = None
 
 
 class Facts(_Part):
@@ -212,3 +250,89 @@ class CallResult(_Part):
     content: tuple[Content, ...]
     structured_content: dict[str, Any] | None
     is_error: bool
+
+
+class UnusableBecause(_Part):
+    """Why an agent cannot be used."""
+
+    file: str
+    row: int | None
+    reason: str
+
+
+class AgentRow(_Part):
+    """A row of `GET /api/agents`."""
+
+    id: str
+    names: dict[str, str]
+    descriptions: dict[str, str]
+    trust: str
+    path: str
+    default: bool
+    usable: bool
+    mode: str | None
+    mode_source: str | None
+    tools: tuple[str, ...]
+    capability_count: int
+    unusable: UnusableBecause | None
+
+
+class Agents(_Part):
+    """`GET /api/agents`."""
+
+    default: str
+    default_problem: str | None
+    agents: tuple[AgentRow, ...]
+    problems: tuple[str, ...]
+
+
+class Composition(_Part):
+    """The file that makes an agent."""
+
+    text: str | None
+
+
+class Agent(AgentRow):
+    """`GET /api/agents/{id}`."""
+
+    capabilities: tuple[str, ...]
+    prompt_blocks: tuple[str, ...]
+    composition: Composition
+
+
+class ProgramRow(_Part):
+    """A row of `GET /api/programs`. `seconds` is None while it runs."""
+
+    id: str
+    agent: str
+    description: str
+    started_at: str
+    seconds: float | None
+    failure: str | None
+    call_count: int
+    steps: int
+
+
+class Programs(_Part):
+    """`GET /api/programs`."""
+
+    programs: tuple[ProgramRow, ...]
+
+
+class ProgramCall(_Part):
+    """A call that a program made."""
+
+    tool: str
+    arguments: str
+    started: float
+    seconds: float | None
+    error: str | None
+
+
+class Program(ProgramRow):
+    """`GET /api/programs/{id}`."""
+
+    code: str
+    logs: tuple[str, ...]
+    result: str | None
+    calls: tuple[ProgramCall, ...]

@@ -1,4 +1,4 @@
-"""`space call`: calls a tool as an agent would, through the same gate. Owns how a result is shown."""
+"""`space call`: calls a tool as an agent would, through the same gate. Owns how the result of a call is shown."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -13,19 +14,28 @@ import typer
 
 from cli.answers import CallResult, Content
 from cli.atomic_file import write_atomically
-from cli.client import CALL_SECONDS, segment
+from cli.client import CALL_SECONDS, EngineClient, segment
 from cli.console import note, print_json, say
 from cli.failure import REFUSED, CommandFailedError
-from cli.options import DEFAULT_URL, JsonOption, TokenOption, UrlOption, engine_at
+from cli.options import DEFAULT_URL, AgentOption, JsonOption, TokenOption, UrlOption, agent_query, engine_at
+
+ImageOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--save-image",
+        metavar="FILE",
+        dir_okay=False,
+        show_default=False,
+        help="Where to put the image; more become FILE-2 and so on.",
+    ),
+]
 
 
 def call(
     tool: Annotated[str, typer.Argument(help="The tool's MCP name.")],
     arguments: Annotated[str, typer.Argument(metavar="[JSON|-]", help="Its arguments; - reads them.")] = "{}",
-    save_image: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", dir_okay=False, help="Where to put the image; more become FILE-2 and so on."),
-    ] = None,
+    save_image: ImageOption = None,
+    agent: AgentOption = None,
     url: UrlOption = DEFAULT_URL,
     token: TokenOption = None,
     as_json: JsonOption = False,
@@ -33,10 +43,23 @@ def call(
     """Call a tool and print its result. The exit code is 1 when the tool fails or is hidden."""
     body = _arguments(sys.stdin.read() if arguments == "-" else arguments)
     with engine_at(url, token, as_json=as_json) as engine:
-        path = f"/api/tools/{segment(tool)}/call"
-        answer = engine.ask(CallResult, "POST", path, body=body, seconds=CALL_SECONDS)
-        images = [_decoded(block) for block in answer.value.content if block.type == "image"]
-        saved = [] if save_image is None else _saved(images, save_image)
+        show_call(engine, tool, body, agent, save_image, as_json=as_json)
+
+
+def show_call(
+    engine: EngineClient,
+    tool: str,
+    arguments: Mapping[str, Any],
+    agent: str | None,
+    save_image: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Call a tool as that agent would and print its result. Exits with 1 when the tool fails or is hidden."""
+    path = f"/api/tools/{segment(tool)}/call"
+    answer = engine.ask(CallResult, "POST", path, body=arguments, query=agent_query(agent), seconds=CALL_SECONDS)
+    images = [_decoded(block) for block in answer.value.content if block.type == "image"]
+    saved = [] if save_image is None else _saved(images, save_image)
     if as_json:
         print_json(answer.raw)
     else:

@@ -69,13 +69,14 @@ class EngineClient:
         path: str,
         *,
         body: Mapping[str, Any] | None = None,
+        query: Mapping[str, str | int] | None = None,
         seconds: float = ANSWER_SECONDS,
     ) -> Answer[M]:
         """One request; the answer, whose JSON must fit `model`.
 
         Raises `NoEngineError`, `NotAnEngineError`, `TokenError`, `RefusedError` or `ConnectionLostError`.
         """
-        return self._checked(model, path, self._send(method, path, body=body, seconds=seconds))
+        return self._checked(model, path, self._send(method, path, body=body, query=query, seconds=seconds))
 
     def upload(
         self,

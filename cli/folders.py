@@ -12,7 +12,8 @@ def default_data_folder() -> Path:
     return user_data_path("space", appauthor=False)
 
 
-def opencode_folder(data: Path, url: str) -> Path:
-    """The configuration folder for opencode with the engine at `url`: one for each, so that engines share none."""
+def opencode_folder(data: Path, url: str, agent: str | None = None) -> Path:
+    """The configuration folder for opencode with the engine at `url`: one for each engine and agent, never shared."""
+    url = url if agent is None else f"{url}-{agent}"
     name = "".join(c if c.isalnum() or c in ".-" else "-" for c in url.partition("://")[2])
     return data / "opencode" / name

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from cli import call, context, export, opencode, presets, serve, status, tools, worlds
+from cli import agents, call, context, export, opencode, presets, programs, serve, status, tools, worlds
 from cli.console import note, replace_what_cannot_be_printed, say
 from cli.failure import CommandFailedError
 
@@ -62,6 +62,17 @@ def command_line() -> typer.Typer:
     app.command("tools")(tools.tools)
     app.command("explain")(tools.explain)
     app.command("call")(call.call)
+    agent = typer.Typer(rich_markup_mode=markup)
+    agent.callback(invoke_without_command=True)(agents.list_agents)
+    agent.command("show")(agents.show)
+    agent.command("copy")(agents.copy)
+    agent.command("remove")(agents.remove)
+    app.add_typer(agent, name="agents")
+    app.command("run")(programs.run)
+    program = typer.Typer(rich_markup_mode=markup)
+    program.callback(invoke_without_command=True)(programs.list_programs)
+    program.command("show")(programs.show)
+    app.add_typer(program, name="programs")
     app.command("export")(export.export)
     app.command("opencode")(opencode.opencode)
     return app

@@ -16,12 +16,14 @@ from typing import Annotated, Any
 
 import typer
 
+from cli.agents import usable_agent
 from cli.answers import Status
 from cli.atomic_file import write_atomically
+from cli.client import segment
 from cli.console import note, print_json, say
 from cli.failure import CommandFailedError
 from cli.folders import default_data_folder, opencode_folder
-from cli.options import DEFAULT_URL, JsonOption, TokenOption, UrlOption, engine_at
+from cli.options import DEFAULT_URL, AgentOption, JsonOption, TokenOption, UrlOption, engine_at
 from transport.defaults import MCP_PATH
 from transport.opencode import CONFIGURATION_FILE, PLUGIN_LOCK, opencode_configuration, opencode_environment
 from transport.opencode_user import CONFIGURATION_FILES, model_settings
@@ -67,6 +69,7 @@ def opencode(
             "--dir", file_okay=False, show_default="in the data folder", help="Where to write the configuration."
         ),
     ] = None,
+    agent: AgentOption = None,
     url: UrlOption = DEFAULT_URL,
     token: TokenOption = None,
     as_json: JsonOption = False,
@@ -74,8 +77,9 @@ def opencode(
     """Start opencode with this engine's tools, apart from the user's own configuration of opencode."""
     with engine_at(url, token, as_json=as_json) as engine:
         engine.ask(Status, "GET", "/status")
-        config_home = (folder or opencode_folder(default_data_folder(), url)).expanduser().absolute()
-        _write(config_home, opencode_configuration(url + MCP_PATH, token=token, user=_user_settings()))
+        endpoint = url + MCP_PATH if agent is None else f"{url}{MCP_PATH}/{segment(usable_agent(engine, agent))}"
+        config_home = (folder or opencode_folder(default_data_folder(), url, agent)).expanduser().absolute()
+        _write(config_home, opencode_configuration(endpoint, token=token, user=_user_settings()))
         changes = opencode_environment(config_home, os.environ)
         launch = Launch(config_home, changes, (PROGRAM, *(arguments or ())))
         program = shutil.which(PROGRAM)

@@ -65,7 +65,31 @@ TokenOption = Annotated[
         "--token", envvar="SPACE_TOKEN", callback=bearer_token, show_default=False, help="The engine's token, if any."
     ),
 ]
+AgentOption = Annotated[
+    str | None,
+    typer.Option("--agent", metavar="ID", show_default=False, help="As this agent sees it; `space agents` lists them."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def agent_query(agent: str | None) -> dict[str, str | int]:
+    """The query of a request for what that agent sees."""
+    return {} if agent is None else {"agent": agent}
+
+
+def lists_itself(context: typer.Context) -> bool:
+    """Whether a group of commands was called without one of them, and so shows its list.
+
+    Raises `typer.BadParameter` for an option that stands before a command, where it would be lost in silence.
+    """
+    if context.invoked_subcommand is None:
+        return True
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        # By name: which package the type comes from depends on the version of Typer.
+        if source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(f"options of {context.invoked_subcommand!r} stand behind it", context)
+    return False
 
 
 @contextmanager

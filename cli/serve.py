@@ -10,8 +10,10 @@ import typer
 
 from cli.folders import default_data_folder
 from cli.options import bearer_token
+from presets.presentation import Presentation
 from protocol.limits import DEFAULT_LIMITS, Limits
 from transport.defaults import (
+    DEFAULT_AGENT,
     DEFAULT_HOST,
     DEFAULT_PORT,
     GRACE_SECONDS,
@@ -31,6 +33,12 @@ def _demanded_token(text: str | None) -> str | None:
     if text == "":
         raise typer.BadParameter("the token is empty and would protect nothing; leave it out to demand none")
     return bearer_token(text)
+
+
+def _named(agent: str) -> str:
+    if not agent.strip():
+        raise typer.BadParameter("the agent has no id; leave the option out for the usual one")
+    return agent
 
 
 def _limits(given: list[str] | None) -> Limits:
@@ -81,6 +89,12 @@ def serve(
     peer_timeout: Annotated[
         float, typer.Option(callback=_positive, help="Seconds after which a client that does not read is cut off.")
     ] = PEER_TIMEOUT_SECONDS,
+    presentation: Annotated[
+        Presentation, typer.Option(help="The form of the tools, for agents that choose none.")
+    ] = Presentation.NATIVE,
+    agent: Annotated[
+        str, typer.Option(metavar="ID", callback=_named, help="The agent of clients that name none.")
+    ] = DEFAULT_AGENT,
     limit: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=NUMBER", show_default=False, help="Change a limit; docs/limits.md names them."),
@@ -104,5 +118,7 @@ def serve(
         session_ttl_seconds=session_ttl,
         peer_timeout_seconds=peer_timeout,
         limits=_limits(limit),
+        presentation=presentation,
+        agent=agent,
     )
     raise typer.Exit(run(options))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cli.answers import Status
-from cli.console import Cell, print_facts, print_json, print_table
+from cli.console import Cell, print_facts, print_json, print_table, say
 from cli.options import DEFAULT_URL, JsonOption, TokenOption, UrlOption, engine_at
 
 _MILLISECONDS = 1000.0
@@ -21,6 +21,8 @@ def status(url: UrlOption = DEFAULT_URL, token: TokenOption = None, as_json: Jso
     _print_engine(answer.value)
     print_facts("Context", list(answer.value.context.items()))
     print_facts("MCP", [(name.replace("_", " "), _cell(value)) for name, value in answer.value.mcp.items()])
+    _print_agents(answer.value)
+    _print_code_runtime(answer.value)
     _print_sessions(answer.value)
     _print_actors(answer.value)
 
@@ -45,6 +47,45 @@ def _print_engine(status: Status) -> None:
     )
 
 
+def _print_agents(status: Status) -> None:
+    default = status.default_agent
+    if default is not None and default.problem is not None:
+        say(f"\nClients that name no agent get none: {default.problem}")
+    rows: list[tuple[Cell, ...]] = [
+        (
+            agent.id,
+            agent.usable,
+            agent.mode,
+            agent.sessions,
+            agent.mode_source if agent.usable else agent.reason,
+        )
+        for agent in status.agents
+    ]
+    if rows:
+        print_table("Agents", ("agent", "usable", "mode", "sessions", "chosen by, or why unusable"), rows)
+
+
+def _print_code_runtime(status: Status) -> None:
+    runtime = status.code_runtime
+    if runtime is None:
+        return
+    kills = ", ".join(f"{kind} {count}" for kind, count in sorted(runtime.kills.items()))
+    print_facts(
+        "Code runtime",
+        [
+            ("available", runtime.available),
+            ("reason", runtime.reason),
+            ("deno", runtime.deno_version),
+            ("walls", ", ".join(runtime.walls)),
+            ("spares", runtime.spares),
+            ("running", f"{runtime.leases} of {runtime.most_leases}"),
+            ("runs so far", runtime.leases_taken),
+            ("ended by force", kills),
+            ("programs kept", runtime.programs_kept),
+        ],
+    )
+
+
 def _print_sessions(status: Status) -> None:
     rows: list[tuple[Cell, ...]] = [
         (
@@ -54,11 +95,14 @@ def _print_sessions(status: Status) -> None:
             _cell(session.last_seen),
             _cell(session.stream),
             session.calls,
+            session.agent,
+            session.presentation,
         )
         for session in status.sessions
     ]
     if rows:
-        print_table("MCP sessions", ("id", "client", "protocol", "last seen", "stream", "calls"), rows)
+        columns = ("id", "client", "protocol", "last seen", "stream", "calls", "agent", "presentation")
+        print_table("MCP sessions", columns, rows)
 
 
 def _print_actors(status: Status) -> None:

@@ -11,18 +11,19 @@ from cli.answers import ExplainedTool, Explanation, Tools
 from cli.client import segment
 from cli.console import print_facts, print_json, print_table, say
 from cli.failure import RefusedError
-from cli.options import DEFAULT_URL, JsonOption, TokenOption, UrlOption, engine_at
+from cli.options import DEFAULT_URL, AgentOption, JsonOption, TokenOption, UrlOption, agent_query, engine_at
 
 
 def tools(
     shown: Annotated[bool, typer.Option("--shown", help="Only those that clients see now.")] = False,
+    agent: AgentOption = None,
     url: UrlOption = DEFAULT_URL,
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List every tool, with whether it is offered now."""
     with engine_at(url, token, as_json=as_json) as engine:
-        answer = engine.ask(Tools, "GET", "/api/tools")
+        answer = engine.ask(Tools, "GET", "/api/tools", query=agent_query(agent))
     if as_json:
         print_json(_only_shown(answer.raw) if shown else answer.raw)
         return
@@ -36,6 +37,7 @@ def tools(
 
 def explain(
     tool: Annotated[str, typer.Argument(help="The tool's MCP name, or its id.")],
+    agent: AgentOption = None,
     url: UrlOption = DEFAULT_URL,
     token: TokenOption = None,
     as_json: JsonOption = False,
@@ -43,7 +45,7 @@ def explain(
     """Say why a tool is offered now, or why not and what would offer it."""
     with engine_at(url, token, as_json=as_json) as engine:
         try:
-            answer = engine.ask(ExplainedTool, "GET", f"/api/tools/{segment(tool)}")
+            answer = engine.ask(ExplainedTool, "GET", f"/api/tools/{segment(tool)}", query=agent_query(agent))
         except RefusedError as refusal:
             raise _with_reason(refusal) from None
     if as_json:

@@ -15,6 +15,7 @@ from quart_trio import QuartTrio
 from actors.space import Space
 from protocol.handler import Handler, ServerInfo, error_reply
 from protocol.jsonrpc import ErrorCode
+from transport.agent_routes import agent_routes
 from transport.connection import LARGER_BODIES, Connection
 from transport.defaults import MCP_PATH
 from transport.direct_endpoint import STREAM_AFTER_SECONDS, DirectEndpoint
@@ -22,6 +23,7 @@ from transport.endpoint_request import EndpointRequest
 from transport.mcp_http import WireReply, response_of
 from transport.mcp_service import McpService
 from transport.problem import problem_of
+from transport.program_routes import program_routes
 from transport.rest import rest_routes
 from transport.sse_endpoint import SseEndpoint
 from transport.status import EndpointFacts
@@ -85,6 +87,8 @@ def make_app(space: Space, facts: EndpointFacts, *, stream_after: float = STREAM
     app.config[LARGER_BODIES] = larger_bodies(limits)
     app.register_blueprint(rest_routes(space, facts))
     app.register_blueprint(world_routes(space))
+    app.register_blueprint(agent_routes(space))
+    app.register_blueprint(program_routes(space))
     app.seal()
     return app
 

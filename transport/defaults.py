@@ -15,6 +15,9 @@ DEFAULT_PORT = 7787
 MCP_PATH = "/mcp"
 """Where clients find the endpoint, in every mode."""
 
+DEFAULT_AGENT = "standard"
+"""The agent of a client that names none; as the roster has it, which takes too long to import for every command."""
+
 GRACE_SECONDS = 10.0
 """How long calls in flight and open connections may take to end."""
 

@@ -15,6 +15,7 @@ from actors.calls import Call, CallsClosedError
 from actors.catalog import owners_of
 from actors.context import ExplainTool
 from actors.errors import ActorError
+from actors.guards import denial
 from actors.sessions import (
     ActiveSession,
     Begin,
@@ -34,7 +35,6 @@ from presets.agents.roster import UnknownAgentError
 from presets.explain import ToolState
 from presets.presentation import Presentation
 from presets.projection import Hidden, RouteThroughProgram
-from presets.scope_view import deny_reason
 from protocol.decision import (
     Accepted,
     CallTool,
@@ -115,12 +115,10 @@ class McpService:
 
     async def audience_of(self, facts: HttpFacts, request_id: RequestId | None = None) -> Audience | Reply:
         """Who a new session at this endpoint is; or why there can be none: nobody, or somebody who cannot be used."""
-        agents = self.space.agents.agents.value
         try:
             presentation = presentation_of(facts.presentation)
-            if agents.canonical(facts.agent) not in agents.views:
-                # Its folder may have come, or been mended, a moment ago.
-                agents = await self.space.agents.ask(ReadAgents())
+            # Its folder may have come, or been changed or mended, a moment ago.
+            agents = await self.space.agents.ask(ReadAgents())
             audience = Audience(agents.canonical(facts.agent), None if presentation is None else presentation.value)
             self.space.tools.of(audience)
             self._demand_runtime(presentation)
@@ -232,7 +230,7 @@ class McpService:
     def _denial(self, decision: CallTool, active: ActiveSession) -> str | None:
         """What a guard of the agent's scopes has against the call."""
         view = self.space.tools.of(active.session.audience).view
-        return deny_reason(view, decision.call.entry.definition.name, decision.call.arguments)
+        return denial(view, decision.call.entry.definition.name, decision.call.arguments)
 
     async def _open_session(self, decision: OpenSession, facts: HttpFacts) -> Reply:
         version, name, client = decision.protocol_version, decision.client_name, decision.client_version

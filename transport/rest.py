@@ -25,13 +25,16 @@ from actors.space import Space
 from engine.errors import InvalidArgumentError
 from engine.view import DEFAULT_VIEW_HEIGHT, DEFAULT_VIEW_WIDTH, ViewRequest
 from presets.context import FactValue
-from presets.explain import Explanation, ToolState
+from presets.explain import ToolState
+from presets.presentation import RUN_CODE_NAME
+from presets.scope_view import deny_reason
 from protocol.limits import Limits
 from protocol.prepared_call import InvalidArguments, UnknownTool, prepare_call
 from protocol.result import wire_result
 from protocol.tool import ToolOutcome
 from protocol.tool_list import ToolEntry
 from protocol.versions import NEWEST_SESSION_VERSION
+from transport.agent_view import AgentEyes, asked_eyes
 from transport.json_body import json_object, json_response
 from transport.problem import RequestProblemError
 from transport.status import EndpointFacts, status_of
@@ -81,22 +84,31 @@ def rest_routes(space: Space, facts: EndpointFacts) -> Blueprint:
 
     @routes.get("/api/tools")
     async def get_tools() -> Response:
+        eyes = await asked_eyes(space)
         tools = space.catalog.tools.value
         explanations = await space.context.ask(ExplainAllTools(owners_of(tools)))
-        return json_response(
-            {"revision": tools.revision, "tools": [explanation.to_json() for explanation in explanations]}
-        )
+        if eyes is None:
+            rows, revision = [explanation.to_json() for explanation in explanations], tools.revision
+        else:
+            own = eyes.run_code_row()
+            rows = [*([] if own is None else [own]), *map(eyes.row, explanations)]
+            revision = eyes.tools.offered.revision
+        return json_response({"revision": revision, "tools": rows})
 
     @routes.get("/api/tools/<path:name>")
     async def get_tool(name: str) -> Response:
-        explanation = await _explain(space, name)
-        entry = space.catalog.tools.value.get(explanation.mcp_name or name)
-        return json_response({**explanation.to_json(), "definition": None if entry is None else _definition(entry)})
+        eyes = await asked_eyes(space)
+        row = await _explain(space, name, eyes)
+        wanted = row["mcp_name"] or name
+        entry = space.catalog.tools.value.get(wanted)
+        if entry is None and eyes is not None:
+            entry = eyes.tools.offered.get(wanted)
+        return json_response({**row, "definition": None if entry is None else _definition(entry)})
 
     @routes.post("/api/tools/<path:name>/call")
     async def call_tool(name: str) -> Response:
         arguments = await json_object(limits) if await request.get_data() else {}
-        return await _call(space, name, arguments)
+        return await _call(space, name, arguments, await asked_eyes(space))
 
     @routes.get("/api/prompt-fragments")
     async def get_prompt_fragments() -> Response:
@@ -144,18 +156,21 @@ class _QuietCall:
         """Nobody waits for it."""
 
 
-async def _call(space: Space, name: str, arguments: Mapping[str, Any]) -> Response:
-    """Call a tool through the same gate as MCP: the list of this moment, its schema, and its reasons."""
-    prepared = prepare_call(space.catalog.tools.value, name, arguments)
+async def _call(space: Space, name: str, arguments: Mapping[str, Any], eyes: AgentEyes | None) -> Response:
+    """Call a tool through the same gate as MCP: the list of this moment, its schema, its guards, and their reasons."""
+    prepared = prepare_call(space.catalog.tools.value if eyes is None else eyes.tools.offered, name, arguments)
     match prepared:
         case UnknownTool():
-            outcome = ToolOutcome.error((await _explain(space, name)).reason)
+            outcome = ToolOutcome.error((await _explain(space, name, eyes))["reason"])
         case InvalidArguments():
             outcome = ToolOutcome.error(str(prepared))
         case _:
-            outcome = await run_tool(prepared, _QuietCall())
-            wire = json.loads(wire_result(prepared.entry, outcome, NEWEST_SESSION_VERSION).body)
-            return json_response(_called(wire))
+            denied = None if eyes is None else deny_reason(eyes.tools.view, name, prepared.arguments)
+            if denied is None:
+                outcome = await run_tool(prepared, _QuietCall())
+                wire = json.loads(wire_result(prepared.entry, outcome, NEWEST_SESSION_VERSION).body)
+                return json_response(_called(wire))
+            outcome = ToolOutcome.error(denied)
     return json_response(_called({"content": [{"type": "text", "text": _text_of(outcome)}], "isError": True}))
 
 
@@ -171,12 +186,17 @@ def _text_of(outcome: ToolOutcome) -> str:
     return "".join(getattr(item, "text", "") for item in outcome.content)
 
 
-async def _explain(space: Space, name: str) -> Explanation:
-    """Why the tool is offered or not. An unknown one is 404, with the explanation's members."""
+async def _explain(space: Space, name: str, eyes: AgentEyes | None) -> dict[str, Any]:
+    """Why the tool is offered or not, as JSON. An unknown one is 404, with the explanation's members."""
+    if eyes is not None and name == RUN_CODE_NAME:
+        row = eyes.run_code_row()
+        if row is None:
+            raise RequestProblemError(404, "Unknown tool", eyes.no_run_code())
+        return row
     explanation = await space.context.ask(ExplainTool(name, owners_of(space.catalog.tools.value)))
     if explanation.state is ToolState.UNKNOWN:
         raise RequestProblemError(404, "Unknown tool", explanation.reason, **explanation.to_json())
-    return explanation
+    return explanation.to_json() if eyes is None else eyes.row(explanation)
 
 
 def _definition(entry: ToolEntry) -> dict[str, Any]:

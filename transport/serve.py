@@ -23,15 +23,19 @@ from typing import Any, cast
 import structlog
 import trio
 
+from actors.agents import AgentOptions
 from actors.space import Space, SpaceOptions
 from engine.collector import settle_collector
 from engine.engine import Engine
 from engine.errors import EngineError
 from engine.store import Store
+from presets.presentation import Presentation
 from protocol.limits import DEFAULT_LIMITS, Limits
+from transport.agent_routes import default_problem
 from transport.app import make_app
 from transport.asgi import AsgiApp
 from transport.defaults import (
+    DEFAULT_AGENT,
     DEFAULT_HOST,
     DEFAULT_PORT,
     GRACE_SECONDS,
@@ -56,6 +60,9 @@ STREAMS_SHARE = 0.8
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """What ends the engine. The last one comes when its terminal is closed."""
 
+AGENTS_FOLDER = "agents"
+"""Below the data folder: a folder for each agent of the user's own."""
+
 EXIT_OK, EXIT_CUT_OFF, EXIT_CANNOT_START = 0, 1, 2
 
 _log = structlog.stdlib.get_logger("space")
@@ -78,6 +85,15 @@ class ServeOptions:
     peer_timeout_seconds: float = PEER_TIMEOUT_SECONDS
     session_ttl_seconds: float = SESSION_TTL_SECONDS
     limits: Limits = DEFAULT_LIMITS
+    presentation: Presentation = Presentation.NATIVE
+    """The form of the tools for agents that choose none."""
+    agent: str = DEFAULT_AGENT
+    """The agent of clients that name none."""
+
+    @property
+    def agents(self) -> AgentOptions:
+        """How the agents are set up: the user's own lie in the data folder."""
+        return AgentOptions(user_root=self.data / AGENTS_FOLDER, default=self.agent, presentation=self.presentation)
 
 
 def run(options: ServeOptions) -> int:
@@ -140,6 +156,7 @@ def _opened(options: ServeOptions) -> Generator[tuple[Space, Listener]]:
                     workspace=options.workspace.resolve(),
                     session_ttl_seconds=options.session_ttl_seconds,
                     limits=options.limits,
+                    agents=options.agents,
                 ),
             ),
             listener,
@@ -170,6 +187,7 @@ async def _serve(options: ServeOptions, space: Space, listener: Listener) -> int
             await nursery.start(server.run)
             await wait_until_it_answers(listener, options.token)
             settle_collector()
+            _report_default_agent(space)
             url = f"{listener.origin}{MCP_PATH}"
             print(f"space: listening on {url}", flush=True)  # noqa: T201 - what programs wait for
             _log.info("started", url=url, force_sse=options.force_sse, data=str(options.data))
@@ -181,6 +199,13 @@ async def _serve(options: ServeOptions, space: Space, listener: Listener) -> int
             nursery.cancel_scope.cancel()
     _log.info("stopped", clean=clean)
     return EXIT_OK if clean else EXIT_CUT_OFF
+
+
+def _report_default_agent(space: Space) -> None:
+    """Say loudly when clients that name no agent get none. The engine serves all the same: agents come and go."""
+    problem = default_problem(space.agents.agents.value)
+    if problem is not None:
+        _log.error("default_agent_unusable", agent=space.options.agents.default, reason=problem)
 
 
 async def _end(space: Space, server: HttpServer, grace: float) -> bool:

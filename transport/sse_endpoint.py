@@ -19,6 +19,7 @@ from protocol.decision import CallTool, Decision, Reply, RunBatch
 from protocol.handler import error_reply
 from protocol.http_facts import HttpFacts
 from protocol.jsonrpc import ErrorCode, Message, ParseFault
+from transport.defaults import MCP_PATH
 from transport.endpoint_request import EndpointRequest
 from transport.event_stream import event_stream
 from transport.kept_reply import kept_reply
@@ -52,14 +53,16 @@ class SseEndpoint:
             case "POST":
                 return await self._post(facts, request)
             case "GET":
-                return await self._connect(facts, request.path)
+                return await self._connect(facts, request)
             case _:
                 return response_of(await self._service.end_session(facts))
 
-    async def _connect(self, facts: HttpFacts, path: str) -> Response | WireReply:
+    async def _connect(self, facts: HttpFacts, request: EndpointRequest) -> Response | WireReply:
         audience = await self._service.audience_of(facts)
         if isinstance(audience, Reply):
             return response_of(audience)
+        # What the client posts to has the query of its session and no other, so an agent named there goes into the path.
+        path = f"{MCP_PATH}/{audience.agent}" if "agent" in request.query else request.path
         stream = self._service.space.stream
         opened = await kept_reply(stream.ask(Connect(path, audience)))
         return event_stream(opened.outbox.next, partial(stream.tell, Disconnect(opened.session_id, opened.outbox)))

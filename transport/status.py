@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from actors.actor import ActorStatistics
+from actors.agents import Agents
 from actors.sessions import ReadSessions, SessionRow
 from actors.space import Space
 from actors.stream import ReadStream
 from engine.engine import WorldInfo
 from engine.scene import renderer_name
+from transport.agent_routes import default_problem
 from transport.listener import Listener
 from transport.version import VERSION
 
@@ -39,6 +42,7 @@ async def status_of(space: Space, facts: EndpointFacts) -> dict[str, Any]:
     sessions = await space.sessions.ask(ReadSessions())
     stream = await space.stream.ask(ReadStream())
     tools, world, view = space.catalog.status.value, space.world.status.value, space.context.view.value
+    agents = space.agents.agents.value
     counters = asdict(sessions.counters)
     return {
         "engine": {
@@ -76,6 +80,9 @@ async def status_of(space: Space, facts: EndpointFacts) -> dict[str, Any]:
             "theme": world.theme,
             "scene_renderer": renderer_name(),
         },
+        "default_agent": {"id": agents.default, "problem": default_problem(agents)},
+        "agents": _agents(agents, sessions.sessions),
+        "code_runtime": _code_runtime(space),
         "sessions": [_session(row) for row in sessions.sessions],
         "calls": [asdict(call) for call in space.calls.running()],
         "actors": [_actor(figures) for figures in space.supervisor.statistics()],
@@ -102,6 +109,56 @@ def _session(row: SessionRow) -> dict[str, Any]:
         "last_seen": _time(session.last_seen),
         "stream": row.has_stream,
         "calls": row.calls,
+        "agent": session.audience.agent,
+        "presentation": session.audience.presentation,
+    }
+
+
+def _agents(agents: Agents, sessions: tuple[SessionRow, ...]) -> list[dict[str, Any]]:
+    """Every agent as it was last mounted; the folders are not read for a status."""
+    clients = Counter(row.session.audience.agent for row in sessions)
+    usable = [
+        {
+            "id": agent_id,
+            "usable": True,
+            "reason": None,
+            "mode": view.mode.value,
+            "mode_source": view.mode_source,
+            "sessions": clients[agent_id],
+        }
+        for agent_id, view in agents.views.items()
+    ]
+    unusable = [
+        {
+            "id": agent.id,
+            "usable": False,
+            "reason": str(agent),
+            "mode": None,
+            "mode_source": None,
+            # A folder with the id of a usable agent has none of that one's sessions.
+            "sessions": 0 if agent.id in agents.views else clients[agent.id],
+        }
+        for agent in agents.roster.unusable
+    ]
+    return [*usable, *unusable]
+
+
+def _code_runtime(space: Space) -> dict[str, Any]:
+    """What runs programs. Nothing is started for a status."""
+    runtime = space.programs.runtime.status()
+    return {
+        "available": runtime.available,
+        "reason": runtime.reason or None,
+        "deno_version": runtime.deno_version or None,
+        "walls": list(runtime.walls),
+        "spares": runtime.spares,
+        "leases": runtime.leases,
+        "most_leases": runtime.most_leases,
+        "leases_taken": runtime.leases_taken,
+        "runners": list(runtime.runners),
+        "kills": dict(runtime.kills),
+        "programs_kept": len(space.programs.log.latest()),
+        "compiler": asdict(space.programs.compiler.status()),
     }
 
 

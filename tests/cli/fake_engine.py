@@ -76,8 +76,41 @@ STATUS: dict[str, Any] = {
             "last_seen": "2026-01-01T00:01:00+00:00",
             "stream": True,
             "calls": 7,
+            "agent": "standard",
+            "presentation": None,
         }
     ],
+    "default_agent": {"id": "standard", "problem": None},
+    "agents": [
+        {
+            "id": "standard",
+            "usable": True,
+            "reason": None,
+            "mode": "native",
+            "mode_source": "the deployment's default (--presentation)",
+            "sessions": 1,
+        },
+        {
+            "id": "code",
+            "usable": False,
+            "reason": "agent 'code' is unusable: no deno",
+            "mode": None,
+            "mode_source": None,
+            "sessions": 0,
+        },
+    ],
+    "code_runtime": {
+        "available": False,
+        "reason": "no deno",
+        "deno_version": None,
+        "walls": [],
+        "spares": 0,
+        "leases": 0,
+        "most_leases": 4,
+        "leases_taken": 0,
+        "kills": {"timeout": 2},
+        "programs_kept": 0,
+    },
     "actors": [
         {
             "name": "world",

@@ -118,3 +118,9 @@ def test_an_image_that_is_not_base64_is_a_failure_and_not_a_traceback(space: Spa
 def test_other_content_is_named(space: Space, engine: FakeEngine) -> None:
     engine.replies["POST", PATH] = result({"type": "resource_link", "uri": "x:y", "name": "y"})
     assert space("call", "space_draw").out == "[resource_link; --json shows it]\n"
+
+
+def test_a_call_can_be_made_as_an_agent(space: Space, engine: FakeEngine) -> None:
+    engine.replies["POST", PATH] = result(text("ok"))
+    space("call", "space_draw", "--agent", "my agent")
+    assert engine.last.query == {"agent": "my agent"}

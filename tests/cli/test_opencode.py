@@ -14,7 +14,8 @@ import pytest
 
 from cli.failure import REFUSED
 from tests.cli.conftest import Space
-from tests.cli.fake_engine import FakeEngine
+from tests.cli.fake_engine import FakeEngine, Reply
+from tests.cli.test_agents import agent, unusable
 
 FAKE_OPENCODE = f"""#!{sys.executable}
 import json, os, sys
@@ -150,3 +151,24 @@ def test_the_command_becomes_opencode(space: Space, engine: FakeEngine, installe
     assert started["environment"]["XDG_CONFIG_HOME"] == str(home_of(engine, tmp_path))
     assert started["environment"]["XDG_DATA_HOME"] == str(tmp_path / "xdg_data_home")
     assert "OPENCODE_CONFIG" not in started["environment"]
+
+
+def test_opencode_can_be_pointed_at_an_agent_and_shares_no_folder(
+    space: Space, engine: FakeEngine, tmp_path: Path
+) -> None:
+    engine.replies["GET", "/api/agents/code"] = Reply.of(agent("code", mode="code"))
+    space("opencode", "--print", "--agent", "code")
+    home = home_of(engine, tmp_path)
+    file = home.with_name(f"{home.name}-code") / "opencode" / "opencode.json"
+    assert json.loads(file.read_text())["mcp"]["space"]["url"] == f"{engine.url}/mcp/code"
+    assert not home.exists()
+
+
+def test_opencode_is_not_started_as_an_agent_that_cannot_be_used(
+    space: Space, engine: FakeEngine, tmp_path: Path
+) -> None:
+    engine.replies["GET", "/api/agents/code"] = Reply.of(unusable("code", "needs the code runtime"))
+    for name in ("code", "nobody"):
+        assert space("opencode", "--print", "--agent", name).code == REFUSED
+    assert "needs the code runtime" in space("opencode", "--print", "--agent", "code").err
+    assert not (tmp_path / "xdg_data_home").exists()

@@ -8,6 +8,7 @@ import pytest
 
 import transport.serve
 from cli.failure import USAGE
+from presets.presentation import Presentation
 from protocol.limits import Limits
 from tests.cli.conftest import Space
 from transport.logs import LogFormat, LogLevel
@@ -62,6 +63,10 @@ def test_every_flag_arrives(space: Space, server: FakeServer, tmp_path: Path) ->
             "sessions=5",
             "--limit",
             "nesting=8",
+            "--presentation",
+            "both",
+            "--agent",
+            "mine",
         ),
     )
     assert server.asked == [
@@ -79,6 +84,8 @@ def test_every_flag_arrives(space: Space, server: FakeServer, tmp_path: Path) ->
             session_ttl_seconds=60,
             peer_timeout_seconds=3,
             limits=Limits(sessions=5, nesting=8),
+            presentation=Presentation.BOTH,
+            agent="mine",
         )
     ]
 
@@ -114,6 +121,8 @@ def test_the_exit_code_is_that_of_the_server(space: Space, server: FakeServer) -
         ("--limit", "sessions"),
         ("--limit", "sessions=0"),
         ("--limit", "patience=3"),
+        ("--presentation", "wordy"),
+        ("--agent", " "),
         ("extra",),
     ],
     ids=" ".join,
@@ -127,3 +136,8 @@ def test_a_data_folder_that_is_a_file_is_a_usage_error(space: Space, server: Fak
     (tmp_path / "file").touch()
     assert space("serve", "--data", "file").code == USAGE
     assert server.asked == []
+
+
+def test_the_users_agents_lie_in_the_data_folder(space: Space, server: FakeServer, tmp_path: Path) -> None:
+    space("serve", "--data", "my data")
+    assert server.asked[0].agents.user_root == tmp_path / "my data" / "agents"

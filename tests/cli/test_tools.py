@@ -50,3 +50,16 @@ def test_an_unknown_tool_is_refused_with_the_explanation(space: Space, engine: F
 def test_a_tool_of_any_name_can_be_asked_for(space: Space, engine: FakeEngine) -> None:
     space("explain", "../a b?#%")
     assert engine.last.path == "/api/tools/../a b?#%"
+
+
+def test_tools_and_their_explanations_can_be_those_of_an_agent(space: Space, engine: FakeEngine) -> None:
+    space("tools", "--agent", "code")
+    assert (engine.last.path, engine.last.query) == ("/api/tools", {"agent": "code"})
+    reason = "only `space_run_code` is callable directly"
+    engine.replies["GET", "/api/tools/space_draw"] = Reply.of(
+        {**explanation("space_draw", "program", reason=reason), "definition": None}
+    )
+    ran = space("explain", "space_draw", "--agent", "code")
+    assert (engine.last.query, ran.out.splitlines()[0]) == ({"agent": "code"}, reason)
+    space("tools")
+    assert engine.last.query == {}

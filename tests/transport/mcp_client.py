@@ -13,6 +13,9 @@ JSON_BODY: Headers = (("Content-Type", "application/json"),)
 BOTH: Headers = (*JSON_BODY, ("Accept", "application/json, text/event-stream"))
 ONLY_JSON: Headers = (*JSON_BODY, ("Accept", "application/json"))
 
+ENDPOINT = "/mcp"
+"""Where the default agent is served."""
+
 LIST_CHANGED = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
 
 
@@ -44,7 +47,7 @@ def call(tool: str, arguments: Any = None, request_id: int | str = 1, *, progres
     return rpc("tools/call", params, request_id)
 
 
-def post_bytes(message: Any, headers: Headers = BOTH, target: str = "/mcp") -> bytes:
+def post_bytes(message: Any, headers: Headers = BOTH, target: str = ENDPOINT) -> bytes:
     """A POST of that message."""
     return request_bytes("POST", target, headers, json.dumps(message).encode())
 
@@ -52,15 +55,20 @@ def post_bytes(message: Any, headers: Headers = BOTH, target: str = "/mcp") -> b
 class McpClient:
     """A client in direct mode. Each request has a connection of its own, unless it is given one."""
 
-    def __init__(self, port: int, session: str | None = None, version: str | None = None) -> None:
+    def __init__(
+        self, port: int, session: str | None = None, version: str | None = None, endpoint: str = ENDPOINT
+    ) -> None:
         self.port = port
         self.session = session
         self.version = version
+        self.endpoint = endpoint
 
     @classmethod
-    async def initialized(cls, port: int, version: str = "2025-06-18", *, name: str = "tests") -> McpClient:
+    async def initialized(
+        cls, port: int, version: str = "2025-06-18", *, name: str = "tests", endpoint: str = ENDPOINT
+    ) -> McpClient:
         """A client that has been through the handshake."""
-        client = cls(port)
+        client = cls(port, endpoint=endpoint)
         response = await client.post(initialize(version, name=name))
         assert response.status == 200, response
         client.session = response.header("mcp-session-id")
@@ -77,7 +85,7 @@ class McpClient:
     async def begin(self, message: Any, accept: Headers = BOTH) -> RawConnection:
         """Send a POST and leave the answer to the caller, who closes the connection too."""
         connection = await connect(self.port)
-        await connection.send(post_bytes(message, (*accept, *self.headers)))
+        await connection.send(post_bytes(message, (*accept, *self.headers), self.endpoint))
         return connection
 
     async def post(self, message: Any, accept: Headers = BOTH) -> Response:
@@ -107,7 +115,7 @@ class McpClient:
     async def open_stream(self) -> RawConnection:
         """The stream of the session; its head is read."""
         connection = await connect(self.port)
-        await connection.send(request_bytes("GET", "/mcp", (("Accept", "text/event-stream"), *self.headers)))
+        await connection.send(request_bytes("GET", self.endpoint, (("Accept", "text/event-stream"), *self.headers)))
         head = await connection.read_head()
         assert head.status == 200, head
         assert head.header("content-type") == "text/event-stream"
@@ -123,7 +131,7 @@ class McpClient:
         """End the session."""
         connection = await connect(self.port)
         try:
-            await connection.send(request_bytes("DELETE", "/mcp", self.headers))
+            await connection.send(request_bytes("DELETE", self.endpoint, self.headers))
             return await connection.read_response("DELETE")
         finally:
             await connection.finish()
@@ -138,10 +146,10 @@ class SseClient:
         self.endpoint = endpoint
 
     @classmethod
-    async def opened(cls, port: int) -> SseClient:
+    async def opened(cls, port: int, endpoint: str = ENDPOINT) -> SseClient:
         """A client that has read the endpoint event."""
         stream = await connect(port)
-        await stream.send(request_bytes("GET", "/mcp", (("Accept", "text/event-stream"),)))
+        await stream.send(request_bytes("GET", endpoint, (("Accept", "text/event-stream"),)))
         head = await stream.read_head()
         assert head.status == 200, head
         first = await stream.next_event()

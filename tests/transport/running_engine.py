@@ -13,11 +13,12 @@ from typing import Any, cast
 
 import trio
 
+from actors.agents import AgentOptions
 from actors.space import Space, SpaceOptions, built_in_capabilities
 from engine.engine import Engine
 from engine.store import Store
 from protocol.limits import DEFAULT_LIMITS, Limits
-from tests.transport.mcp_client import McpClient, SseClient
+from tests.transport.mcp_client import ENDPOINT, McpClient, SseClient
 from tests.transport.raw_http import BOUND_SECONDS, RawConnection, Response, connect, connected, request_bytes
 from tests.transport.tools_on_trial import Hooks
 from transport.app import SpaceApp, make_app
@@ -75,13 +76,13 @@ class RunningEngine:
         assert response.status == 200
         return response.json
 
-    async def client(self, version: str = "2025-06-18", *, name: str = "tests") -> McpClient:
+    async def client(self, version: str = "2025-06-18", *, name: str = "tests", endpoint: str = ENDPOINT) -> McpClient:
         """A client in direct mode that has been through the handshake."""
-        return await McpClient.initialized(self.port, version, name=name)
+        return await McpClient.initialized(self.port, version, name=name, endpoint=endpoint)
 
-    async def sse_client(self) -> SseClient:
+    async def sse_client(self, endpoint: str = ENDPOINT) -> SseClient:
         """A client of the single stream, which has read its endpoint event and no more."""
-        return await SseClient.opened(self.port)
+        return await SseClient.opened(self.port, endpoint)
 
     async def end(self) -> bool:
         """The ordered end, as a signal would bring it about."""
@@ -103,6 +104,7 @@ async def running_engine(
     grace: float = GRACE_SECONDS,
     peer_timeout: float = PEER_TIMEOUT_SECONDS,
     idle_seconds: float = IDLE_SECONDS,
+    agents: AgentOptions | None = None,
 ) -> AsyncGenerator[RunningEngine]:
     """Serve an engine whose data is in `folder`, and end it in order when the block is left well.
 
@@ -114,7 +116,7 @@ async def running_engine(
     listener = open_listener(host, 0, allow_non_loopback=not is_loopback(host), token=token, peer_timeout=peer_timeout)
     store = Store.open(folder / "data", now=datetime.now(UTC))
     engine = Engine(store.load(), clock=lambda: datetime.now(UTC))
-    space = Space(engine, store, SpaceOptions(workspace=workspace, limits=limits))
+    space = Space(engine, store, SpaceOptions(workspace=workspace, limits=limits, agents=agents or AgentOptions()))
     facts = EndpointFacts(
         listener=listener, data=folder / "data", workspace=workspace, force_sse=force_sse, started_at=time.time()
     )

@@ -35,7 +35,10 @@ def assert_problem(response: Response, status: int, *words: str) -> None:
 
 async def test_the_status_has_every_figure_that_the_document_names(engine: RunningEngine) -> None:
     status = await engine.status()
-    assert set(status) == {"engine", "mcp", "context", "overrides", "world", "sessions", "calls", "actors"}
+    assert set(status) == {
+        *("engine", "mcp", "context", "overrides", "world", "sessions", "calls", "actors"),
+        *("default_agent", "agents", "code_runtime"),
+    }
     assert set(status["mcp"]) >= {
         *("running", "hostname", "port", "force_sse", "sse_connected", "active_session_id"),
         *("sse_connect_count", "sse_reconnect_count", "post_count", "initialize_count", "tools_list_count"),

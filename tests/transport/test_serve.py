@@ -13,7 +13,7 @@ import trio
 
 from actors.errors import ActorStoppedError
 from tests.transport.conftest import LogEntries
-from tests.transport.mcp_client import BOTH, LIST_CHANGED, initialize, rpc
+from tests.transport.mcp_client import BOTH, JSON_BODY, LIST_CHANGED, initialize, rpc
 from tests.transport.raw_http import BOUND_SECONDS, chunked, connected, request_bytes
 from tests.transport.running_engine import RunningEngine
 from tests.transport.serving_process import ended_at_once, serve_command, serving_process
@@ -35,6 +35,26 @@ async def test_an_idle_engine_ends_at_once_and_well(tmp_path: Path, number: sign
         events = [json.loads(line)["event"] for line in engine.log.splitlines()]
     assert events[0] == "started"
     assert events[-2:] == ["stopping", "stopped"]
+
+
+@pytest.mark.slow
+async def test_an_engine_whose_default_agent_is_missing_starts_and_says_so_loudly(tmp_path: Path) -> None:
+    async with serving_process(tmp_path, "--agent", "mine", "--presentation", "both") as engine:
+        (entry,) = [line for line in map(json.loads, engine.log.splitlines()) if line["level"] == "error"]
+        assert (entry["event"], entry["agent"]) == ("default_agent_unusable", "mine")
+        assert "there is no agent 'mine'" in entry["reason"]
+        status = await engine.status()
+        assert "there is no agent 'mine'" in status["default_agent"]["problem"]
+        assert {agent["id"]: agent["mode"] for agent in status["agents"]}["standard"] == "both"
+        refused = await engine.request("POST", "/mcp", BOTH, json.dumps(initialize()).encode())
+        assert "there is no agent 'mine'" in refused.json["error"]["message"]
+        # A copy in the data folder takes the place, without another start.
+        await engine.request("POST", "/api/agents", JSON_BODY, json.dumps({"from": "minimal", "id": "mine"}).encode())
+        assert (tmp_path / "data" / "agents" / "mine" / "composition.yml").is_file()
+        assert (await engine.status())["default_agent"] == {"id": "mine", "problem": None}
+        assert (await engine.request("POST", "/mcp", BOTH, json.dumps(initialize()).encode())).status == 200
+        engine.signal(signal.SIGTERM)
+        assert await engine.wait() == 0
 
 
 @pytest.mark.slow
