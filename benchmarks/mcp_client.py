@@ -23,6 +23,11 @@ def session_headers(session_id: str) -> dict[str, str]:
 
 def open_session(connection: HttpConnection, path: str) -> str:
     """Open a session and give its id."""
+    return begin_session(connection, path)[0]
+
+
+def begin_session(connection: HttpConnection, path: str) -> tuple[str, Mapping[str, Any]]:
+    """Open a session and give its id, and the result of `initialize`."""
     params = {
         "protocolVersion": VERSION,
         "capabilities": {},
@@ -34,7 +39,7 @@ def open_session(connection: HttpConnection, path: str) -> str:
         raise McpAnswerError(f"initialize was answered {answer.status}: {answer.body[:300]!r}")
     initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     connection.ask(request_bytes("POST", path, session_headers(session_id), initialized))
-    return session_id
+    return session_id, result_of(answer.json())
 
 
 def call_request(
