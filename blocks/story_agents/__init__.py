@@ -1,0 +1,1 @@
+"""The nine agents that work on a story, one file each."""
