@@ -5,7 +5,7 @@ Owns the composition alone. The web server is not part of it: it is given a `Spa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,20 +15,28 @@ import trio
 from actors.agent_tools import FIRST_REVISION, AgentToolLists
 from actors.agents import AgentOptions, AgentsActor
 from actors.app import RunningApp
+from actors.block_prompts import BlockPrompts
+from actors.blocks import BlocksActor
 from actors.calls import Calls
 from actors.catalog import CatalogActor, owners_of
+from actors.configured_models import ConfiguredModels
 from actors.context import ContextActor, EditCapabilities, ExplainTool
 from actors.errors import ActorError, ActorStoppedError, MailboxFullError
+from actors.generation import Generation
 from actors.mcp_sync import McpSyncActor
 from actors.programs import Programs
+from actors.providers import ProvidersActor
 from actors.published import wait_for_any
 from actors.renderer import find_renderer
 from actors.resolution import CapabilityEdit, ResolutionActor
+from actors.run_prompt import RunPrompts
 from actors.sessions import Announce, CloseStreams, SessionsActor
+from actors.space_agent_blocks import LivingEngine
 from actors.stream import StreamActor
 from actors.supervisor import Supervisor
 from actors.world import CommitStore, WorldActor
 from actors.world_library import WorldLibrary
+from blocks.story_agents.roster import story_agents
 from engine.engine import Engine
 from presets.adapters import MCP_NAME_PREFIX
 from presets.builtins import drawing, general, graph, scene
@@ -54,6 +62,8 @@ class SpaceOptions:
     session_ttl_seconds: float = SESSION_TTL_SECONDS
     limits: Limits = DEFAULT_LIMITS
     agents: AgentOptions = field(default_factory=AgentOptions)
+    data: Path | None = None
+    """Where what is no world lies as files: stories and block configurations. None for an engine without any."""
 
 
 def built_in_capabilities() -> CapabilityEdit:
@@ -92,6 +102,18 @@ class Space:
         )
         self.context = ContextActor(context, self.resolution, self.mcp_sync, self.agents, self.world)
         self.calls = Calls(self.sessions, self.tools)
+        self.blocks = BlocksActor(options.data, lambda: engine.now)
+        self.providers = ProvidersActor.in_folder(options.data)
+        models = ConfiguredModels(self.providers.providers)
+        self.block_prompts = BlockPrompts(
+            self.blocks,
+            self.agents,
+            self.programs.runtime,
+            self._living_engine,
+            story_agents(),
+            model_of=models.id_of,
+        )
+        self.generation = Generation(self.blocks, RunPrompts(self.blocks, self.block_prompts, models), options.data)
         self.app.connect(self)
         self.supervisor = Supervisor(
             [
@@ -102,7 +124,9 @@ class Space:
                 self.catalog,
                 self.stream,
                 self.sessions,
+                self.blocks,
                 self.world,
+                self.providers,
             ]
         )
 
@@ -121,6 +145,7 @@ class Space:
             await nursery.start(self.supervisor.run)
             await nursery.start(self.programs.run)
             await nursery.start(self.calls.run)
+            await nursery.start(self.generation.run)
             for edit in edits:
                 await self.context.ask(EditCapabilities(edit))
             nursery.start_soon(self._announce_changes)
@@ -130,15 +155,16 @@ class Space:
             nursery.cancel_scope.cancel()
 
     async def drain(self, seconds: float) -> bool:
-        """Take no more calls, let those in flight end within that time, then end every stream. True when all ended.
+        """Take no more calls and runs, let those in flight end within that time, then end every stream.
 
+        True when all ended.
         What has not ended is cancelled while the actors still answer, so that it leaves things whole: a program makes
         one step of what it has changed.
         """
         with trio.move_on_after(seconds) as scope:
-            await self.calls.drain()
+            await _both(self.calls.drain, self.generation.drain)
         with trio.move_on_after(CUT_OFF_SECONDS):
-            await self.calls.cut_off()
+            await _both(self.calls.cut_off, self.generation.cut_off)
         await self.sessions.ask(CloseStreams())
         return not scope.cancelled_caught
 
@@ -149,6 +175,13 @@ class Space:
     def stop(self) -> None:
         """Begin the ordered end of the actors, from the top down. Returns at once."""
         self.supervisor.stop()
+
+    def _living_engine(self, agent_id: str) -> LivingEngine:
+        """How things stand for an agent at this moment. Raises `UnknownAgentError` and `UnusableAgentError`."""
+        agents = self.agents.agents.value
+        agent = agents.roster.resolve(agents.canonical(agent_id))
+        tools = self.tools.of(Audience(agent.id))
+        return LivingEngine(agent, self.context.view.value, tools, self.world.status.value)
 
     async def _why_not_offered(self, name: str) -> str:
         try:
@@ -192,3 +225,9 @@ class Space:
                 return await self.sessions.tell(Announce(same))
             except MailboxFullError as error:
                 _log.warning("announcement_waits", reason=str(error))
+
+
+async def _both(*functions: Callable[[], Awaitable[None]]) -> None:
+    async with trio.open_nursery() as nursery:
+        for function in functions:
+            nursery.start_soon(function)

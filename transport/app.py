@@ -15,18 +15,22 @@ from quart_trio import QuartTrio
 from actors.space import Space
 from protocol.handler import Handler, ServerInfo, error_reply
 from protocol.jsonrpc import ErrorCode
+from transport.agent_block_routes import agent_block_routes
 from transport.agent_routes import agent_routes
 from transport.connection import LARGER_BODIES, Connection
 from transport.defaults import MCP_PATH
 from transport.direct_endpoint import STREAM_AFTER_SECONDS, DirectEndpoint
 from transport.endpoint_request import EndpointRequest
+from transport.generation_routes import generation_routes
 from transport.mcp_http import WireReply, response_of
 from transport.mcp_service import McpService
 from transport.problem import problem_of
 from transport.program_routes import program_routes
+from transport.provider_routes import provider_routes
 from transport.rest import rest_routes
 from transport.sse_endpoint import SseEndpoint
 from transport.status import EndpointFacts
+from transport.story_routes import story_routes
 from transport.version import VERSION
 from transport.world_routes import larger_bodies, world_routes
 
@@ -89,6 +93,10 @@ def make_app(space: Space, facts: EndpointFacts, *, stream_after: float = STREAM
     app.register_blueprint(world_routes(space))
     app.register_blueprint(agent_routes(space))
     app.register_blueprint(program_routes(space))
+    app.register_blueprint(story_routes(space))
+    app.register_blueprint(agent_block_routes(space))
+    app.register_blueprint(provider_routes(space))
+    app.register_blueprint(generation_routes(space))
     app.seal()
     return app
 

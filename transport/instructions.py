@@ -6,18 +6,8 @@ Owns the words. Clients read them once, so they explain how the tools move, and 
 from __future__ import annotations
 
 from actors.context import ContextView
-from presets.presentation import RUN_CODE_NAME
+from actors.space_agent_blocks import ABOUT, PROGRAMS_ONLY
 from presets.projection import AgentTools
-
-ABOUT = """\
-Space is an engine whose tools follow what the user is doing. The list of tools changes with the surface, the \
-activity and the world; a tool that is not offered now says why when it is called. After a tool has changed the \
-context, use the tools that are offered then."""
-
-
-PROGRAMS_ONLY = f"""\
-Only `{RUN_CODE_NAME}` can be called directly. Every other tool that is named here is called from inside a program, \
-as `await tools.NAME({{...}})`. The description of `{RUN_CODE_NAME}` says how, and follows what is offered."""
 
 
 def instructions(view: ContextView, tools: AgentTools) -> str:

@@ -157,6 +157,7 @@ def _opened(options: ServeOptions) -> Generator[tuple[Space, Listener]]:
                     session_ttl_seconds=options.session_ttl_seconds,
                     limits=options.limits,
                     agents=options.agents,
+                    data=options.data,
                 ),
             ),
             listener,

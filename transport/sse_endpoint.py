@@ -61,7 +61,7 @@ class SseEndpoint:
         audience = await self._service.audience_of(facts)
         if isinstance(audience, Reply):
             return response_of(audience)
-        # What the client posts to has the query of its session and no other, so an agent named there goes into the path.
+        # Where the client posts to, the query names the session alone; so an agent that it named goes into the path.
         path = f"{MCP_PATH}/{audience.agent}" if "agent" in request.query else request.path
         stream = self._service.space.stream
         opened = await kept_reply(stream.ask(Connect(path, audience)))

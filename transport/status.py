@@ -15,6 +15,7 @@ from typing import Any
 
 from actors.actor import ActorStatistics
 from actors.agents import Agents
+from actors.blocks import BlocksStatus
 from actors.sessions import ReadSessions, SessionRow
 from actors.space import Space
 from actors.stream import ReadStream
@@ -84,6 +85,7 @@ async def status_of(space: Space, facts: EndpointFacts) -> dict[str, Any]:
         "agents": _agents(agents, sessions.sessions),
         "code_runtime": _code_runtime(space),
         "sessions": [_session(row) for row in sessions.sessions],
+        "blocks": _blocks(space.blocks.status.value),
         "calls": [asdict(call) for call in space.calls.running()],
         "actors": [_actor(figures) for figures in space.supervisor.statistics()],
     }
@@ -160,6 +162,15 @@ def _code_runtime(space: Space) -> dict[str, Any]:
         "programs_kept": len(space.programs.log.latest()),
         "compiler": asdict(space.programs.compiler.status()),
     }
+
+
+def _blocks(blocks: BlocksStatus) -> dict[str, Any]:
+    """The files of stories and block configurations that were broken, since the start."""
+    rows = [
+        {"path": one.path, "kept_as": one.kept_as, "reason": one.reason, "at": one.at.isoformat()}
+        for one in blocks.set_aside
+    ]
+    return {"set_aside_count": blocks.set_aside_count, "set_aside": rows}
 
 
 def _actor(figures: ActorStatistics) -> dict[str, Any]:

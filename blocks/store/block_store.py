@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from blocks.config import AgentBlockConfig
+from blocks.config import EMPTY_CONFIG, AgentBlockConfig
 from blocks.fragment import Fragment
 from blocks.store.config_files import ConfigFiles
-from blocks.store.documents import Documents, SetAside, Versioned
+from blocks.store.documents import Documents, SetAside, Versioned, versioned
 from blocks.store.files import DataFiles
 from blocks.store.fragment_files import FragmentFiles
 from blocks.store.story_files import StoryFiles, StoryPlace
@@ -33,8 +33,10 @@ class BlockStore:
     """
 
     def __init__(self, data: Path, clock: Callable[[], datetime]) -> None:
-        """`clock` gives the time in UTC."""
-        self._documents = Documents(DataFiles(data), clock)
+        """Open the folder, and remove what a crash has left unfinished in it. `clock` gives the time in UTC."""
+        files = DataFiles(data)
+        files.remove_unfinished()
+        self._documents = Documents(files, clock)
         self.stories = StoryFiles(self._documents)
         self.fragments = FragmentFiles(self._documents, self.stories)
         self.configs = ConfigFiles(self._documents, self.stories)
@@ -43,8 +45,9 @@ class BlockStore:
         """The broken files that were set aside since this was asked last."""
         return self._documents.take_reports()
 
-    def snapshot(self, place: StoryPlace, agent: str) -> StorySnapshot:
-        """What a prompt of that agent is made of now. Raises `NotFoundError`."""
+    def snapshot(self, place: StoryPlace, agent: str | None = None) -> StorySnapshot:
+        """What a prompt of that agent is made of now; of none, the configuration is empty. Raises `NotFoundError`."""
         story = self.stories.read(place.story).value
         fragments = tuple(one.value for one in self.fragments.list(place))
-        return StorySnapshot(story, fragments, self.configs.read(place, agent))
+        config = versioned(EMPTY_CONFIG) if agent is None else self.configs.read(place, agent)
+        return StorySnapshot(story, fragments, config)

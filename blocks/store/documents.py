@@ -87,6 +87,10 @@ class Documents:
         reports, self._reports = tuple(self._reports), []
         return reports
 
+    def reported(self, parts: Parts) -> SetAside | None:
+        """The report of the file at that path, where it has just been set aside."""
+        return next((one for one in self._reports if one.path == shown(parts)), None)
+
     def read(self, parts: Parts, kind: type[Value]) -> Versioned[Value] | None:
         """The value at that path; None where nothing is there, or where it was broken and has been set aside."""
         signature = self.files.signature(parts)

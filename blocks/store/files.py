@@ -74,18 +74,24 @@ class DataFiles:
     """
 
     def __init__(self, root: Path) -> None:
-        """`root` is made where it is missing, and what a crash has left unfinished is removed."""
+        """`root` is made where it is missing."""
         try:
             root.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-            # Links to the folder itself are the user's own choice.
-            self._root = root.resolve()
-            unfinished = self._root / TEMPORARY_FOLDER
+        except OSError as error:
+            raise _failed((root.name,), error) from error
+        # Links to the folder itself are the user's own choice.
+        self._root = root.resolve()
+
+    def remove_unfinished(self) -> None:
+        """Remove what a crash has left unfinished. Only before anybody writes."""
+        unfinished = self._root / TEMPORARY_FOLDER
+        try:
             if unfinished.is_symlink():
                 unfinished.unlink()
             elif unfinished.exists():
                 shutil.rmtree(unfinished)
         except OSError as error:
-            raise _failed((root.name,), error) from error
+            raise _failed((TEMPORARY_FOLDER,), error) from error
 
     def signature(self, parts: Parts) -> Signature | None:
         """The signature of the file at that path, or None where nothing is there."""
@@ -196,6 +202,13 @@ class DataFiles:
             os.fsync(there)
             os.fsync(here)
         return True
+
+    def remove_folder(self, parts: Parts) -> None:
+        """Remove a folder with all that is in it; after a crash it is there whole, or gone for whoever looks."""
+        with self._unfinished() as (_, name):
+            gone = (TEMPORARY_FOLDER, name)
+            self.move(parts, gone)
+            shutil.rmtree(self._root.joinpath(*gone), ignore_errors=True)
 
     def set_aside(self, parts: Parts, now: datetime) -> str:
         """Rename a file to `<name>.broken-<time>`, with a number where that is taken. Gives the new name."""

@@ -62,9 +62,12 @@ class FragmentFiles:
     def read(self, place: StoryPlace, fragment_id: str) -> Versioned[Fragment]:
         """One fragment. Raises `NotFoundError`."""
         require_fragment_id(fragment_id)
-        stored = self._documents.read(_file(self._folder(place), fragment_id), Fragment)
+        file = _file(self._folder(place), fragment_id)
+        stored = self._documents.read(file, Fragment)
         if stored is None:
-            raise NotFoundError(f"there is no fragment {fragment_id!r} in this branch of story {place.story!r}")
+            broken = self._documents.reported(file)
+            more = "" if broken is None else f" any more: {broken}"
+            raise NotFoundError(f"there is no fragment {fragment_id!r} in this branch of story {place.story!r}{more}")
         return _own(fragment_id, stored)
 
     def create(self, place: StoryPlace, raw: object) -> Versioned[Fragment]:

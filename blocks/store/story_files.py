@@ -164,6 +164,23 @@ class StoryFiles:
         self._write_index(story, BranchIndex(branches=branches, active_branch_id=index.active_branch_id))
         return renamed
 
+    def delete_branch(self, story: str, branch: str, raw: object) -> Branch:
+        """Remove a branch with all that is in it, for good: `confirmName` must be exactly its name.
+
+        Raises `NotFoundError`, `InvalidArgumentError`, and `ConflictError` for the main branch and for the active one.
+        """
+        confirmed = _text(members(raw, ("confirmName",)), "confirmName")
+        index = self.branches(story).value
+        found = self._branch(index, branch)
+        if branch in (MAIN_BRANCH, index.active_branch_id):
+            raise ConflictError(f"branch {branch!r} cannot be removed: it is the main one, or the active one")
+        if confirmed != found.name:
+            raise InvalidArgumentError(f"confirmName must be the name of the branch, {found.name!r}")
+        self._files.remove_folder((STORIES, story, BRANCHES, branch))
+        left = tuple(one for one in index.branches if one.id != branch)
+        self._write_index(story, BranchIndex(branches=left, active_branch_id=index.active_branch_id))
+        return found
+
     def switch_branch(self, story: str, raw: object) -> Versioned[BranchIndex]:
         """Make another branch the active one: `branchId`. Raises `NotFoundError` and `InvalidArgumentError`."""
         branch = _text(members(raw, ("branchId",)), "branchId")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from blocks.context import ToolOffer
 
 READING_TOOLS = (
-    ToolOffer("getFragment", "the whole text of one fragment, by its id"),
+    ToolOffer("readFragments", "the whole text of fragments, by their ids"),
     ToolOffer("listFragments", "ids, names and descriptions of all fragments, or of those of one type"),
     ToolOffer("searchFragments", "the fragments in which a word or phrase occurs"),
     ToolOffer("listFragmentTypes", "the types of fragments that this story has"),

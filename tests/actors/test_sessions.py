@@ -9,6 +9,7 @@ from actors.outbox import Outbox
 from actors.sessions import (
     ActiveSession,
     Announce,
+    AnnounceTo,
     Begin,
     CallClaim,
     CancelCall,
@@ -25,6 +26,8 @@ from actors.sessions import (
     OpenStream,
     OpenStreamSession,
     Posted,
+    Presented,
+    PresentSession,
     Push,
     ReadSessions,
     SessionsActor,
@@ -32,7 +35,7 @@ from actors.sessions import (
 )
 from protocol.limits import Limits
 from protocol.notifications import TOOLS_LIST_CHANGED
-from protocol.session import Session, SessionTableFullError
+from protocol.session import Audience, Session, SessionTableFullError
 from protocol.sse import encode_message
 from tests.actors.fakes import VERSION, SetClock, running_actors
 
@@ -372,3 +375,43 @@ async def test_a_session_that_a_stream_opened_is_negotiated_later(sessions: Sess
         agreed = await sessions.ask(Negotiate(session.id, VERSION, "opencode", None))
         assert agreed is not None
         assert (agreed.id, agreed.negotiated, agreed.protocol_version) == (session.id, True, VERSION)
+
+
+async def test_a_session_gets_its_tools_in_another_form_and_the_reply_tells_whose_list_it_had(
+    sessions: SessionsActor,
+) -> None:
+    async with running_actors(sessions):
+        session = await opened(sessions)
+        presented = await sessions.ask(PresentSession(session.id, "code"))
+        assert isinstance(presented, Presented)
+        assert (presented.before, presented.session.audience) == (Audience(), Audience("", "code"))
+        again = await sessions.ask(PresentSession(session.id, None))
+        assert again is not None
+        assert (again.before, again.session.audience) == (Audience("", "code"), Audience())
+        assert await sessions.ask(PresentSession("nobody", "code")) is None
+
+
+async def test_what_was_listed_in_one_form_says_nothing_about_another(sessions: SessionsActor) -> None:
+    async with running_actors(sessions):
+        session = await opened(sessions)
+        listing = await begun(sessions, session)
+        await sessions.ask(End(await begun(sessions, session), listed=7))
+        await sessions.ask(PresentSession(session.id, "code"))
+        assert listing.following.value == ListFollowing()
+        await sessions.ask(End(listing, listed=8))
+        assert listing.following.value == ListFollowing(), "that list was asked for in the form of before"
+        await sessions.ask(End(await begun(sessions, session), listed=1))
+        assert listing.following.value == ListFollowing(1)
+
+
+async def test_an_announcement_to_one_session_reaches_its_stream_alone(sessions: SessionsActor) -> None:
+    async with running_actors(sessions):
+        streams = [await stream_of(sessions, await opened(sessions)) for _ in range(2)]
+        for stream in streams:
+            assert await stream.next() == CHANGED
+        first, second = (await read(sessions)).sessions
+        await sessions.ask(AnnounceTo(first.session.id))
+        await sessions.ask(AnnounceTo("nobody"))
+        assert await streams[0].next() == CHANGED
+        await sessions.ask(Push(second.session.id, b"next"))
+        assert await streams[1].next() == b"next"

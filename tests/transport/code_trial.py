@@ -165,9 +165,9 @@ class Coder:
 
 
 @asynccontextmanager
-async def engine_on_trial(folder: Path, trial: Trial) -> AsyncGenerator[RunningEngine]:
+async def engine_on_trial(folder: Path, trial: Trial, *, force_sse: bool = False) -> AsyncGenerator[RunningEngine]:
     """An engine with all tools that are built in, those of other tests, and those of `trial`."""
-    async with running_engine(folder, built_in=True, stream_after=60.0) as running:
+    async with running_engine(folder, built_in=True, stream_after=60.0, force_sse=force_sse) as running:
         await running.space.context.ask(EditCapabilities(trial.edit()))
         yield running
 

@@ -116,7 +116,8 @@ async def running_engine(
     listener = open_listener(host, 0, allow_non_loopback=not is_loopback(host), token=token, peer_timeout=peer_timeout)
     store = Store.open(folder / "data", now=datetime.now(UTC))
     engine = Engine(store.load(), clock=lambda: datetime.now(UTC))
-    space = Space(engine, store, SpaceOptions(workspace=workspace, limits=limits, agents=agents or AgentOptions()))
+    options = SpaceOptions(workspace=workspace, limits=limits, agents=agents or AgentOptions(), data=folder / "data")
+    space = Space(engine, store, options)
     facts = EndpointFacts(
         listener=listener, data=folder / "data", workspace=workspace, force_sse=force_sse, started_at=time.time()
     )

@@ -458,14 +458,18 @@ async def test_an_agent_comes_to_life_once_deno_is_there(no_deno: Path, tmp_path
         assert await client.tool_names() == [RUN_CODE]
 
 
+def write_stand_in(deno: Path) -> None:
+    """A file that looks like a deno until it is asked."""
+    deno.write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
+    deno.chmod(0o755)
+
+
 async def test_a_runtime_that_failed_and_works_again_brings_its_agents_back(
     no_deno: Path, tmp_path: Path, agents_root: Path
 ) -> None:
-    no_deno.write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
-    no_deno.chmod(0o755)
+    write_stand_in(no_deno)
     async with engine_with(tmp_path, agents_root) as engine:
         programs = engine.space.programs
-        # It looks like a deno until it is asked.
         client = await engine.client(endpoint="/mcp/code")
         with trio.fail_after(10):
             while programs.no_runtime_because() is None:  # noqa: ASYNC110 - warming has no event

@@ -37,7 +37,7 @@ async def test_the_status_has_every_figure_that_the_document_names(engine: Runni
     status = await engine.status()
     assert set(status) == {
         *("engine", "mcp", "context", "overrides", "world", "sessions", "calls", "actors"),
-        *("default_agent", "agents", "code_runtime"),
+        *("default_agent", "agents", "code_runtime", "blocks"),
     }
     assert set(status["mcp"]) >= {
         *("running", "hostname", "port", "force_sse", "sse_connected", "active_session_id"),
@@ -48,7 +48,7 @@ async def test_the_status_has_every_figure_that_the_document_names(engine: Runni
     assert (status["mcp"]["running"], status["mcp"]["port"]) == (True, engine.port)
     assert status["mcp"]["tool_namespace_prefix"] == "space_"
     assert [actor["name"] for actor in status["actors"]] == [
-        *("context", "agents", "resolution", "mcp sync", "catalog", "stream", "sessions", "world")
+        *("context", "agents", "resolution", "mcp sync", "catalog", "stream", "sessions", "blocks", "world")
     ]
     assert all(actor["failed"] == 0 for actor in status["actors"])
 

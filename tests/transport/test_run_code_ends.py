@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import trio
 
 from actors.program_log import KEPT_PROGRAMS
+from presets.agents.definition import Trust, UnusableAgent
 from tests.transport.code_trial import (
     PATIENCE_SECONDS,
     RECTANGLE,
@@ -26,7 +28,7 @@ from tests.transport.code_trial import (
     undo_count,
     until_idle,
 )
-from tests.transport.mcp_client import McpClient, call, rpc
+from tests.transport.mcp_client import LIST_CHANGED, McpClient, call, rpc
 from tests.transport.running_engine import RunningEngine
 from tests.transport.serving_process import ServingProcess, is_running, open_files, serving_process
 
@@ -156,6 +158,47 @@ async def test_an_engine_that_ends_kills_a_program_and_keeps_what_it_did_as_one_
         while coder.engine.space.programs.runtime.status().runners:  # noqa: ASYNC110 - see above
             await trio.sleep(0.005)
     await connection.finish()
+
+
+async def test_a_program_over_the_single_stream_is_cancelled_by_its_id_and_by_the_end_of_the_stream(
+    tmp_path: Path, trial: Trial
+) -> None:
+    async with engine_on_trial(tmp_path, trial, force_sse=True) as engine:
+        for request_id in (1, 2):
+            client = await engine.sse_client("/mcp/code")
+            program = {"code": f"await {RECTANGLE}; await tools.{WAIT}({{}})", "description": "try"}
+            assert (await client.post(call(RUN_CODE, program, request_id))).status == 202
+            with trio.fail_after(PATIENCE_SECONDS):
+                await trial.waiting.acquire()
+                if request_id == 1:
+                    await client.post(rpc("notifications/cancelled", {"requestId": 1}, None))
+                    assert await client.stream.next_message() == LIST_CHANGED
+                    assert "cancelled" in (await client.stream.next_message())["error"]["message"]
+                await client.stream.finish()
+                await trial.cancelled.acquire()
+            await until_idle(engine)
+            assert await undo_count(engine) == request_id
+
+
+async def test_a_program_whose_agent_breaks_meanwhile_is_told_why_and_keeps_what_it_did(
+    coder: Coder, trial: Trial
+) -> None:
+    agents = coder.engine.space.agents
+    connection = await coder.begin(f"await {RECTANGLE}; await tools.{WAIT}({{}}); await {RECTANGLE}")
+    with trio.fail_after(PATIENCE_SECONDS):
+        await trial.waiting.acquire()
+    before = agents.agents.value
+    broken = UnusableAgent(id="code", path=Path("code"), trust=Trust.SHIPPED, reason="there is no runtime any more")
+    usable = tuple(agent for agent in before.roster.agents if agent.id != "code")
+    views = {name: view for name, view in before.views.items() if name != "code"}
+    agents.agents.publish(
+        replace(before, roster=replace(before.roster, agents=usable, unusable=(broken,)), views=views)
+    )
+    trial.go.set()
+    result = (await connection.read_response("POST")).json["result"]
+    await connection.finish()
+    assert "there is no runtime any more" in texts(result)[0]
+    assert await undo_count(coder.engine) == 1
 
 
 # As a process

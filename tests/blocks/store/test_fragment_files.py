@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -154,16 +155,25 @@ def test_too_many_fragments_are_refused(store: BlockStore, monkeypatch: pytest.M
         make(store)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written_is_reported_and_nothing_has_changed(store: BlockStore, data: Path) -> None:
+def test_a_full_disk_is_reported_and_nothing_has_changed(
+    store: BlockStore, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one = make(store)
-    (data / FOLDER).chmod(0o500)
-    try:
-        with pytest.raises(DataFileError):
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("blocks.store.files.os.fsync", full)
+        with pytest.raises(DataFileError, match="No space left"):
             store.fragments.update(HERE, one, {"name": "Two"})
-    finally:
-        (data / FOLDER).chmod(0o700)
+        with pytest.raises(DataFileError):
+            store.stories.create({"name": "x", "id": "half"})
     assert listed(store) == ["One"]
+    assert [story.value.id for story in store.stories.list()] == ["tale"]
+    assert not list((data / ".blocks-unfinished").iterdir())
+    store.fragments.update(HERE, one, {"name": "Two"})
+    assert listed(store) == ["Two"]
 
 
 WRITER = """
