@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import structlog
+
 from actors.agents import SESSION_ORIGIN, Agents
 from actors.published import Published
 from engine.errors import EngineError
@@ -18,11 +20,17 @@ from presets.scope_view import ScopeView
 from protocol.session import Audience
 from protocol.tool_list import ToolEntry, ToolList
 
+_log = structlog.stdlib.get_logger("agents")
+
 FIRST_REVISION = 1
 """The revision of a list that an audience sees for the first time."""
 
 RunCodeFor = Callable[[Audience, ToolList], ToolEntry]
 """Gives the tool `space_run_code` for an audience with these capabilities."""
+
+
+class ToolsNotShownError(EngineError):
+    """Raised to an audience whose tools cannot be shown because of a bug, which the log has."""
 
 
 class AgentToolLists:
@@ -37,7 +45,7 @@ class AgentToolLists:
     def of(self, audience: Audience) -> AgentTools:
         """What that audience sees now.
 
-        Raises `UnusableAgentError` and `UnknownAgentError`.
+        Raises `UnusableAgentError`, `UnknownAgentError` and `ToolsNotShownError`.
         """
         tools = self._tools.value
         view = self._view(audience)
@@ -48,16 +56,26 @@ class AgentToolLists:
         def run_code(capabilities: ToolList) -> ToolEntry:
             return self._run_code(audience, capabilities)
 
-        made = (
-            project(tools, view, run_code, FIRST_REVISION)
-            if before is None
-            else reproject(before, tools, view, run_code)
-        )
+        try:
+            made = (
+                project(tools, view, run_code, FIRST_REVISION)
+                if before is None
+                else reproject(before, tools, view, run_code)
+            )
+        except EngineError:
+            raise
+        except Exception as error:
+            # The boundary of a projection: the SDK is made of what the authors of tools wrote, and one of whom nobody
+            # thought must cost those who would see it, and not the engine that tells everybody of a change.
+            _log.exception("tools_not_shown", agent=audience.agent)
+            raise ToolsNotShownError(
+                f"the tools of agent {audience.agent!r} cannot be shown: a fault of the engine; the log has the details"
+            ) from error
         self._made[audience] = made
         return made
 
     def revision(self, audience: Audience) -> int | None:
-        """The revision of what that audience sees; None where it sees nothing, because its agent cannot be used."""
+        """The revision of what that audience sees; None where it sees nothing, as its agent cannot be used."""
         try:
             return self.of(audience).offered.revision
         except EngineError:

@@ -19,6 +19,7 @@ import trio
 
 from actors import ranks
 from actors.actor import Actor, Message, handles
+from actors.blocks import BlocksActor, UseBlocks
 from actors.published import Published
 from actors.resolution import ReadKnown, ResolutionActor
 from actors.roster_reader import RosterReader
@@ -98,16 +99,26 @@ class AgentBook:
 
 
 class AgentsActor(Actor[AgentBook]):
-    """Owns the roster and the agents' scopes. Asks resolution. `runtime` says whether programs can be run."""
+    """Owns the roster and the agents' scopes. Asks resolution and blocks.
+
+    `runtime` says whether programs can be run; `blocks` has what the user has taken away from an agent in its editor.
+    """
 
     name: ClassVar[str] = "agents"
     rank: ClassVar[int] = ranks.AGENTS
 
-    def __init__(self, resolution: ResolutionActor, options: AgentOptions, runtime: CodeRuntimeState) -> None:
+    def __init__(
+        self,
+        resolution: ResolutionActor,
+        options: AgentOptions,
+        runtime: CodeRuntimeState,
+        blocks: BlocksActor | None = None,
+    ) -> None:
         super().__init__(AgentBook(Scope.deployment(options.presentation)))
         self._resolution = resolution
         self._options = options
         self._runtime = runtime
+        self._blocks = blocks
         self._reader = RosterReader(options.shipped_root, options.user_root)
         self.agents: Published[Agents] = Published(Agents(default=options.default))
 
@@ -134,6 +145,7 @@ class AgentsActor(Actor[AgentBook]):
         """Mount every agent that can be; the scopes of before are closed once all of the new ones stand."""
         known = await self._resolution.ask(ReadKnown())
         no_runtime = self._runtime.no_runtime_because()
+        disabled = await self._disabled_tools(roster)
         scopes: dict[str, Scope] = {}
 
         def try_to_mount(definition: AgentDefinition) -> UnusableAgent | None:
@@ -147,6 +159,9 @@ class AgentsActor(Actor[AgentBook]):
                         no_runtime_because=no_runtime,
                         default=self._options.presentation,
                     )
+                    denied = disabled.get(definition.id, frozenset()) & frozenset(known.tools)
+                    if denied:
+                        undo.enter_context(scope.restrict(deny=denied, known=known.tools, by=DISABLED_TOOLS))
                 except UnusableAgentError as error:
                     return error.unusable
                 undo.pop_all()
@@ -170,6 +185,14 @@ class AgentsActor(Actor[AgentBook]):
         self.agents.publish(made)
         return made
 
+    async def _disabled_tools(self, roster: Roster) -> Mapping[str, frozenset[str]]:
+        """The tools that the user has switched off for single agents."""
+        if self._blocks is None or not self._blocks.keeps_files:
+            return {}
+        names = tuple(agent.id for agent in roster.agents)
+        read = await self._blocks.ask(UseBlocks(lambda store: {name: store.configs.read(None, name) for name in names}))
+        return {name: frozenset(config.value.disabled_tools) for name, config in read.result.items()}
+
     def _report(self, roster: Roster) -> None:
         """Say in the log what cannot be used, once for each time that it changes."""
         said = {str(agent) for agent in self.agents.value.roster.unusable} | set(self.agents.value.roster.problems)
@@ -177,6 +200,9 @@ class AgentsActor(Actor[AgentBook]):
             if text not in said:
                 _log.warning("agent_unusable", reason=text)
 
+
+DISABLED_TOOLS = "the tools switched off in its editor"
+"""What hides a tool that the user has switched off for one agent, as reasons say it."""
 
 SESSION_ORIGIN = Origin("the session", "?presentation")
 """Who chose the form of a session that asked for one."""

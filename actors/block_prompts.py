@@ -50,8 +50,11 @@ class Prepared:
         return default_blocks(self.definition, self.context, self.tools, self.config.value)
 
 
-LivingEngineOf = Callable[[str], LivingEngine]
-"""Gives how things stand for an agent of that id. Raises `UnknownAgentError` and `UnusableAgentError`."""
+LivingEngineOf = Callable[[str, str | None], LivingEngine]
+"""Gives how things stand for an agent of that id, in its own presentation or in another.
+
+Raises `UnknownAgentError` and `UnusableAgentError`.
+"""
 
 ModelOf = Callable[[str, AgentBlockContext], str | None]
 """Gives the id of the model that an agent would run with, or None."""
@@ -103,7 +106,7 @@ class BlockPrompts:
         found: list[AgentBlockDefinition] = []
         for agent_id in self._agents.agents.value.views:
             try:
-                found.append(space_agent_definition(self._living_engine(agent_id)))
+                found.append(space_agent_definition(self._living_engine(agent_id, None)))
             except EngineError:
                 continue
         return tuple(found)
@@ -116,7 +119,7 @@ class BlockPrompts:
         """
         if place is None:
             await self._agents.ask(ReadAgents())
-            return space_agent_definition(self._living_engine(agent))
+            return space_agent_definition(self._living_engine(agent, None))
         await self._blocks.ask(UseBlocks(lambda store: store.stories.folder(place)))
         return self.story_agents.require(agent)
 
@@ -125,12 +128,10 @@ class BlockPrompts:
 
         Raises as `definition`.
         """
-        definition = await self.definition(place, agent)
         if place is None:
-            context = replace(space_context(self._living_engine(agent)), model_id=model_id)
-            kept = await self._space_config(definition.agent_name)
-            tools = definition.available_tools
-            return Prepared(definition, context, tools, FragmentList(), kept.result, kept.set_aside)
+            await self._agents.ask(ReadAgents())
+            return await self._prepare_space_agent(self._living_engine(agent, None), model_id)
+        definition = await self.definition(place, agent)
         read = await self._blocks.ask(UseBlocks(lambda store: store.snapshot(place, agent)))
         story = read.result
         context = story_context(story.story, story.fragments, now=datetime.now(UTC).isoformat(timespec="minutes"))
@@ -143,6 +144,12 @@ class BlockPrompts:
             story.config,
             read.set_aside,
         )
+
+    async def _prepare_space_agent(self, engine: LivingEngine, model_id: str | None = None) -> Prepared:
+        definition = space_agent_definition(engine)
+        context = replace(space_context(engine), model_id=model_id)
+        kept = await self._space_config(definition.agent_name)
+        return Prepared(definition, context, definition.available_tools, FragmentList(), kept.result, kept.set_aside)
 
     async def _space_config(self, agent: str) -> OnDisk[Versioned[AgentBlockConfig]]:
         """What the user has changed; nothing in an engine that keeps no files, which has prompts all the same."""
@@ -174,6 +181,11 @@ class BlockPrompts:
             return await evaluator.evaluate(body, data)
         raise AssertionError("an evaluator swallows nothing")
 
-    async def compile_space_agent(self, agent: str) -> CompiledContext:
-        """What the model of one of Space's own agents is to read now. Raises as `prepare` and `compile`."""
-        return await self.compile(await self.prepare(None, agent), Audience.MODEL)
+    async def compile_space_agent(self, agent: str, presentation: str | None = None) -> CompiledContext:
+        """What the model of one of Space's own agents is to read now, in its own presentation or in another.
+
+        Raises as `prepare` and `compile`.
+        """
+        await self._agents.ask(ReadAgents())
+        prepared = await self._prepare_space_agent(self._living_engine(agent, presentation))
+        return await self.compile(prepared, Audience.MODEL)

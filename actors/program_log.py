@@ -84,7 +84,7 @@ class ProgramRecord:
 
 
 class ProgramLog:
-    """Programs by id, the oldest first. The oldest give way once there are too many or too much."""
+    """Programs by id. Those that began or ended longest ago give way once there are too many or too much."""
 
     def __init__(self, most: int = KEPT_PROGRAMS, most_characters: int = KEPT_CHARACTERS) -> None:
         self._most = most
@@ -93,10 +93,8 @@ class ProgramLog:
         self._characters = 0
 
     def put(self, record: ProgramRecord) -> None:
-        """Add a program, or replace what was known of it. One that was dropped meanwhile does not come back."""
-        before = self._records.get(record.id)
-        if before is None and record.seconds is not None:
-            return
+        """Add a program, or replace what was known of it. It is the latest then: whoever has just ended is kept."""
+        before = self._records.pop(record.id, None)
         self._characters += record.characters - (0 if before is None else before.characters)
         self._records[record.id] = record
         while len(self._records) > self._most or (self._characters > self._most_characters and len(self._records) > 1):

@@ -7,7 +7,7 @@ for its functions. Source: tool-presentation; findings on Code Mode, 1 and 3.4.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -17,11 +17,11 @@ from mcp_types import ImageContent, TextContent
 from actors.agent_tools import AgentToolLists
 from actors.call_lane import CallLane
 from actors.calls import run_tool
+from actors.guards import denial
 from actors.program_log import CallRecord, without_middle
 from engine.errors import EngineError
 from presets.program_report import CallNote
 from presets.projection import Hidden, MayCall
-from presets.scope_view import deny_reason
 from protocol.prepared_call import InvalidArguments, PreparedCall, prepare_call
 from protocol.result import structure_problem
 from protocol.session import Audience
@@ -37,6 +37,13 @@ _KEPT_ARGUMENT_CHARACTERS = 2_000
 
 _KEPT_ERROR_CHARACTERS = 2_000
 
+_CUT_OFF = "cut off"
+"""The error of a call whose program ended before it did."""
+
+
+WhyNot = Callable[[str], Awaitable[str]]
+"""Says why a tool that was there is not offered any more, in words for the model. Never raises."""
+
 
 @dataclass(frozen=True, slots=True)
 class NestedCall:
@@ -47,7 +54,7 @@ class NestedCall:
     outer: Callable[[str], Any]
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """See `ToolCall`: told as words, since the outer call counts calls."""
+        """See `ToolCall`: told as words, since the numbers are those of the outer call."""
         of = "" if total is None else f" of {total:g}"
         await self.outer(f"{self.tool}: {message or f'{done:g}{of}'}")
 
@@ -55,14 +62,17 @@ class NestedCall:
 class ProgramCalls:
     """The calls of one program. `functions` are what the program gets; the rest is read when it has ended."""
 
-    def __init__(self, lists: AgentToolLists, audience: Audience, call: ToolCall, step_group: str) -> None:
+    def __init__(
+        self, lists: AgentToolLists, why_not: WhyNot, audience: Audience, call: ToolCall, step_group: str
+    ) -> None:
         self._lists = lists
+        self._why_not = why_not
         self._audience = audience
         self._call = call
         self._group = step_group
         self._lane = CallLane()
         self._started_at = trio.current_time()
-        self._settled = 0
+        self._reports = 0
         self.records: list[CallRecord] = []
         self._notes: list[CallNote] = []
         self._images: dict[int, tuple[ImageContent, ...]] = {}
@@ -94,23 +104,26 @@ class ProgramCalls:
             # The place in the queue is taken before the first wait, which is what keeps the order.
             turn = self._lane.enter(shared=reads)
             number = self._note(name, argument)
-            error: str | None = "cut off"
+            error: str | None = _CUT_OFF
+            failure: CallFailed | None = None
+            value: JsonValue = None
             try:
                 async with turn:
                     value = await self._run(number, name, argument)
                 error = None
             except CallFailed as failed:
-                error = failed.message
-                raise
+                failure, error = failed, failed.message
             finally:
                 self._settle(number, error)
-            await self._report(f"{name} (ok)")
+            await self._report(f"{name} ({'ok' if failure is None else 'failed'})")
+            if failure is not None:
+                raise failure
             return value
 
         return function
 
     async def _run(self, number: int, name: str, argument: JsonValue) -> JsonValue:
-        prepared = self._prepare(name, argument)
+        prepared = await self._prepare(name, argument)
         outcome = await run_tool(prepared, NestedCall(self._group, name, self._report))
         if outcome.is_error:
             raise CallFailed(_text(outcome) or f"{name} failed and did not say why")
@@ -124,7 +137,7 @@ class ProgramCalls:
             return cast("JsonValue", outcome.structured)
         return _text(outcome)
 
-    def _prepare(self, name: str, argument: JsonValue) -> PreparedCall:
+    async def _prepare(self, name: str, argument: JsonValue) -> PreparedCall:
         """The call through the gate of this moment. Raises `CallFailed` with what is to be told."""
         if argument is not None and not isinstance(argument, Mapping):
             raise CallFailed(f"{name} takes one object of arguments, such as {{}}; it was given {_kind(argument)}")
@@ -139,8 +152,8 @@ class ProgramCalls:
             case Hidden(reason=reason):
                 raise CallFailed(reason)
             case _:
-                raise CallFailed(f"tool {name!r} is not offered any more; what the user does has changed meanwhile")
-        denied = deny_reason(tools.view, name, arguments)
+                raise CallFailed(f"what is offered has changed while the program ran. {await self._why_not(name)}")
+        denied = denial(tools.view, name, arguments)
         if denied is not None:
             raise CallFailed(denied)
         prepared = prepare_call(tools.capabilities, name, arguments)
@@ -160,11 +173,12 @@ class ProgramCalls:
         seconds = trio.current_time() - self._started_at - record.started
         kept = None if error is None else without_middle(error, _KEPT_ERROR_CHARACTERS)
         self.records[number] = replace(record, seconds=seconds, error=kept)
-        self._notes[number] = CallNote(record.tool, error, finished=error != "cut off")
-        self._settled += 1
+        self._notes[number] = CallNote(record.tool, error, finished=error != _CUT_OFF)
 
     async def _report(self, message: str) -> None:
-        await self._call.progress(self._settled, None, message)
+        # Progress must rise with each report, and a tool may report while others end: so reports are what is counted.
+        self._reports += 1
+        await self._call.progress(self._reports, None, message)
 
 
 def _text(outcome: ToolOutcome) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -20,7 +21,7 @@ from mcp_types import TextContent, ToolAnnotations
 from actors.agent_tools import AgentToolLists
 from actors.errors import ActorError
 from actors.program_log import ProgramLog, ProgramRecord
-from actors.program_run import ProgramCalls
+from actors.program_run import ProgramCalls, WhyNot
 from actors.world import MergeSteps, WorldActor
 from engine.errors import EngineError
 from presets.json_preview import json_text
@@ -104,18 +105,25 @@ class Programs:
         self.runtime = CodeRuntime()
         self.compiler = Compiler()
         self.log = ProgramLog()
-        self._lists: AgentToolLists | None = None
+        self._reached: tuple[AgentToolLists, WhyNot] | None = None
         self._nursery: trio.Nursery | None = None
         self._warmed = False
         self._shelves: OrderedDict[tuple[bytes, ...], _Shelf] = OrderedDict()
 
-    def connect(self, lists: AgentToolLists) -> None:
-        """Say where the tools of an audience are found; they in turn are made with `run_code_entry`."""
-        self._lists = lists
+    def connect(self, lists: AgentToolLists, why_not: WhyNot) -> None:
+        """Say where the tools of an audience are found, which in turn are made with `run_code_entry`, and who explains
+        why a tool is not among them.
+        """
+        self._reached = lists, why_not
 
     def no_runtime_because(self) -> str | None:
         """Why no program can be run, or None. Starts nothing."""
         return self.runtime.unavailable or None
+
+    async def look_again(self) -> None:
+        """Try once more whether programs can be run, where that has failed before. What it finds is in the above."""
+        with suppress(CodeRuntimeUnavailableError):
+            await self.runtime.warm()
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Hold runtime and compiler until cancelled."""
@@ -153,18 +161,20 @@ class Programs:
 
         Raises `UnusableAgentError` and `UnknownAgentError`.
         """
-        tools = self._reach().of(audience)
+        lists, why_not = self._reach()
+        tools = lists.of(audience)
         program_id = f"program-{uuid4().hex[:12]}"
         record = ProgramRecord(
             id=program_id, audience=audience, description=description, code=code, started_at=time.time()
         )
         started = trio.current_time()
-        calls = ProgramCalls(self._reach(), audience, call, program_id)
+        calls = ProgramCalls(lists, why_not, audience, call, program_id)
         self.log.put(record)
-        run, steps = ProgramRun(failure=Failure("abort", "the program was cancelled")), 0
+        run = ProgramRun(failure=Failure("abort", "the program was cancelled"))
         try:
-            run, steps = await self._checked_run(tools.capabilities, calls, record)
+            run = await self._checked_run(tools.capabilities, calls, record)
         finally:
+            steps = await self._merge(record) if calls.notes else 0
             self._keep(record, run, calls, steps, trio.current_time() - started)
         seconds = trio.current_time() - started
         report = report_of(run, program_id)
@@ -181,30 +191,24 @@ class Programs:
         }
         return ToolOutcome(content, about)
 
-    async def _checked_run(
-        self, capabilities: ToolList, calls: ProgramCalls, record: ProgramRecord
-    ) -> tuple[ProgramRun, int]:
+    async def _checked_run(self, capabilities: ToolList, calls: ProgramCalls, record: ProgramRecord) -> ProgramRun:
         sdk = self.sdk_of(capabilities)
         try:
             compiled = await self.compiler.compile(record.code, sdk.declarations)
         except (DenoMissingError, CompilerClosedError, OSError) as error:
-            return ProgramRun(failure=_no_runtime(str(error))), 0
+            return ProgramRun(failure=_no_runtime(str(error)))
         if compiled.javascript is None:
-            return ProgramRun(failure=_refused(compiled), notes=compiled.notes), 0
+            return ProgramRun(failure=_refused(compiled), notes=compiled.notes)
         namespaces = (
             Namespace("tools", calls.functions(capabilities.entries), error=("ToolCallError", "toolName")),
             Namespace("sdk", _sdk_functions(sdk)),
         )
-        steps = 0
         try:
             async with self.runtime.lease(self._limits) as lease:
-                try:
-                    result = await lease.run(compiled.javascript, namespaces)
-                finally:
-                    steps = await self._merge(record)
+                result = await lease.run(compiled.javascript, namespaces)
         except (CodeRuntimeUnavailableError, CodeRuntimeBusyError) as error:
-            return ProgramRun(failure=_no_runtime(str(error))), steps
-        return _run_of(result, compiled, calls, record.code), steps
+            return ProgramRun(failure=_no_runtime(str(error)))
+        return _run_of(result, compiled, calls, record.code)
 
     async def _merge(self, record: ProgramRecord) -> int:
         """Make one step of what the program has changed, however it ended."""
@@ -267,10 +271,10 @@ class Programs:
 
         return _Shelf(sdk, definition, ToolFace.of(definition(Audience())))
 
-    def _reach(self) -> AgentToolLists:
-        if self._lists is None:
+    def _reach(self) -> tuple[AgentToolLists, WhyNot]:
+        if self._reached is None:
             raise RuntimeError("a program is run before the engine has started")
-        return self._lists
+        return self._reached
 
 
 def _sdk_tool(entry: ToolEntry) -> SdkTool:

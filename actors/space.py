@@ -89,7 +89,8 @@ class Space:
         self.mcp_sync = McpSyncActor(self.catalog)
         self.resolution = ResolutionActor(self.app)
         self.programs = Programs(self.world)
-        self.agents = AgentsActor(self.resolution, options.agents, self.programs)
+        self.blocks = BlocksActor(options.data, lambda: engine.now)
+        self.agents = AgentsActor(self.resolution, options.agents, self.programs, self.blocks)
         self.tools = AgentToolLists(self.catalog.tools, self.agents.agents, self.programs.run_code_entry)
         self.programs.connect(self.tools, self._why_not_offered)
         settings, facts = engine.settings, engine.facts()
@@ -102,7 +103,6 @@ class Space:
         )
         self.context = ContextActor(context, self.resolution, self.mcp_sync, self.agents, self.world)
         self.calls = Calls(self.sessions, self.tools)
-        self.blocks = BlocksActor(options.data, lambda: engine.now)
         self.providers = ProvidersActor.in_folder(options.data)
         models = ConfiguredModels(self.providers.providers)
         self.block_prompts = BlockPrompts(
@@ -176,11 +176,11 @@ class Space:
         """Begin the ordered end of the actors, from the top down. Returns at once."""
         self.supervisor.stop()
 
-    def _living_engine(self, agent_id: str) -> LivingEngine:
+    def _living_engine(self, agent_id: str, presentation: str | None) -> LivingEngine:
         """How things stand for an agent at this moment. Raises `UnknownAgentError` and `UnusableAgentError`."""
         agents = self.agents.agents.value
         agent = agents.roster.resolve(agents.canonical(agent_id))
-        tools = self.tools.of(Audience(agent.id))
+        tools = self.tools.of(Audience(agent.id, presentation))
         return LivingEngine(agent, self.context.view.value, tools, self.world.status.value)
 
     async def _why_not_offered(self, name: str) -> str:

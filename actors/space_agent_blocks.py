@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from actors.agents import DISABLED_TOOLS
 from actors.context import ContextView
 from actors.world import WorldStatus
 from blocks.agents import AgentBlockDefinition
@@ -19,6 +20,7 @@ from blocks.story import StoryMeta
 from presets.agents.definition import AgentDefinition
 from presets.presentation import RUN_CODE_NAME
 from presets.projection import AgentTools
+from presets.tool_labels import ToolLabels
 
 ORDER_STEP = 100
 """Between two blocks, so that a user's own fit in between."""
@@ -71,10 +73,14 @@ def space_agent_definition(engine: LivingEngine) -> AgentBlockDefinition:
 
 
 def space_tools(tools: AgentTools) -> tuple[ToolOffer, ...]:
-    """What the agent may do, each with the first line of its description."""
+    """What the agent may do, each with the first line of its description. Tools switched off in its editor are there
+    too, or nobody could switch them on again.
+    """
+    filters = [one for one in tools.view.filters if one.origin.by != DISABLED_TOOLS]
     return tuple(
         ToolOffer(entry.definition.name, entry.definition.description.partition("\n")[0])
-        for entry in tools.capabilities
+        for entry in tools.registered
+        if all(one.admits(entry.definition.name, ToolLabels.of(entry.definition)) for one in filters)
     )
 
 
@@ -102,15 +108,16 @@ def _tools(engine: LivingEngine, names: set[str]) -> str:
     presets: dict[str, str] = {}
     for tool in engine.view.resolution.tools:
         presets.setdefault(tool.tool_id, tool.preset)
-    groups: dict[str, list[str]] = {}
+    groups: dict[str, int] = {}
     for entry in engine.tools.capabilities:
         if entry.definition.name in names:
             preset = presets.get(entry.definition.source or "", _WITHOUT_PRESET)
-            groups.setdefault(preset, []).append(f"`{entry.definition.name}`")
+            groups[preset] = groups.get(preset, 0) + 1
     if not groups:
         return NO_TOOLS
-    lines = (f"- {preset}: {', '.join(members)}" for preset, members in groups.items())
-    return "\n".join(("Offered now, by preset:", *lines))
+    # Their names stand in the client's list already, with all there is to say about each.
+    listed = ", ".join(f"{preset} ({count})" for preset, count in groups.items())
+    return f"Tools offered now, by preset: {listed}."
 
 
 def _preset_prompts(engine: LivingEngine, names: set[str]) -> str:

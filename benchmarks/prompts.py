@@ -9,12 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from actors.context import ContextView
 from actors.programs import Programs
 from actors.space import built_in_capabilities
-from actors.world import WorldActor
+from actors.space_agent_blocks import LivingEngine, space_agent_definition, space_context
+from actors.world import WorldActor, WorldStatus
+from blocks.compile import compile_blocks
+from blocks.compile_agent_context import default_blocks
+from engine.engine import WorldInfo
 from presets.adapters import ToolAdapterRegistry
 from presets.agents.mounting import KnownCapabilities, mount
 from presets.agents.roster import Roster
@@ -30,7 +35,6 @@ from presets.tool_definitions import tool_definitions
 from protocol.session import Audience
 from protocol.tool import ToolDefinition
 from protocol.tool_list import ToolEntry, ToolList
-from transport.instructions import instructions
 
 AGENTS = ("standard", "code", "minimal", "creative")
 """The agents that ship with Space."""
@@ -113,7 +117,9 @@ class BuiltIns:
             view = scope.view()
         audience = Audience(agent)
         tools = project(listed(definitions), view, lambda own: self._programs.run_code_entry(audience, own), 1)
-        about = instructions(ContextView(place.context, overrides, resolution), tools)
+        about = _instructions(
+            LivingEngine(self._roster.resolve(agent), ContextView(place.context, overrides, resolution), tools, _WORLD)
+        )
         return Seen(tools, Prompt(about, tuple(definition_text(entry.definition) for entry in tools.offered)))
 
     def level_of(self, tools: ToolList) -> SdkLevel:
@@ -149,3 +155,14 @@ def tool_text(name: str, description: str, schema: Mapping[str, Any]) -> str:
     """A tool as a model reads it: short JSON, as chat templates write it, in which line ends of the SDK are escaped."""
     tool = {"name": name, "description": description, "parameters": schema}
     return json.dumps(tool, ensure_ascii=False, separators=(",", ":"))
+
+
+_HOME = WorldInfo(id="world-1", name="home", active=True, revision=0, created_at=datetime(2026, 1, 1, tzinfo=UTC))
+_WORLD = WorldStatus(active_world=_HOME, worlds=(_HOME,), undo_count=0, redo_count=0, theme="dark")
+
+
+def _instructions(engine: LivingEngine) -> str:
+    """The prompt as a client gets it while the user has changed nothing about blocks."""
+    definition = space_agent_definition(engine)
+    blocks = default_blocks(definition, space_context(engine), definition.available_tools)
+    return "\n".join(message.content for message in compile_blocks(blocks))

@@ -19,6 +19,7 @@ from engine.records import Counter, Record, RecordTable
 from engine.rules import Rules
 from engine.scene.rules import RULES as SCENE_RULES
 from engine.settings import Settings
+from engine.units import state as unit_state
 from engine.view import Picture
 
 
@@ -72,12 +73,17 @@ DOMAINS = (
 
 RECORD_TYPES: tuple[type[Record], ...] = (
     Counter,
+    # What units keep is seen on no surface.
+    *unit_state.RECORD_TYPES,
     *(record_type for domain in DOMAINS for record_type in domain.record_types),
 )
 """Every class of record that a world may hold."""
 
-RULES: tuple[Rules, ...] = tuple(domain.rules for domain in DOMAINS if domain.rules is not None)
-"""What the domains promise of their records."""
+RULES: tuple[Rules, ...] = (
+    unit_state.RULES,
+    *(domain.rules for domain in DOMAINS if domain.rules is not None),
+)
+"""What units and the domains promise of their records."""
 
 
 @cache

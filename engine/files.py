@@ -215,9 +215,15 @@ class WorkspaceFiles:
         made where `create_folders` is set. Raises `InvalidArgumentError` for text beyond `MAX_WRITE_BYTES` or that is
         no UTF-8, `ForbiddenError` for a file that is read-only and for what belongs to Git (`engine.git_folder`).
         """
+        return self._write(path, _encoded(content, self._file_parts(path)), create_folders)
+
+    def write_bytes(self, path: str, data: bytes, *, create_folders: bool = False) -> WrittenFile:
+        """`write_text` for what need not be text. Raises as that does, but for what only a text can have wrong."""
+        return self._write(path, data, create_folders)
+
+    def _write(self, path: str, data: bytes, create_folders: bool) -> WrittenFile:
         parts = self._file_parts(path)
         refuse_git_folder(self.root, parts)
-        data = _encoded(content, parts)
         if create_folders:
             made = created_folders(self.root, parts[:-1])
         else:

@@ -16,6 +16,12 @@ REPORT_CHARACTERS = 24_000
 _LOG_SHARE = 0.5
 """The part of the cap that output gets where both output and result are long."""
 
+_LINE_CHARACTERS = 200
+"""Of the line that is to blame. A program may be one line of sixty thousand."""
+
+_FAILURE_CHARACTERS = 8_000
+"""Of a failure's message. An error has four thousand at most; what a check found may be longer, and is cut."""
+
 _MAX_SAID_CALLS = 20
 """Calls that a report of a failure names one by one."""
 
@@ -100,8 +106,24 @@ def _failure(failure: Failure) -> str:
     where = ""
     if failure.line is not None:
         where = f" in line {failure.line}" + ("" if failure.column is None else f", column {failure.column}")
-    shown = "" if not failure.line_text or failure.line is None else f"\n  {failure.line} | {failure.line_text}"
-    return f"{failure.kind}{where}: {failure.message}{shown}"
+    line = _around(failure.line_text or "", failure.column or 1)
+    shown = "" if not line or failure.line is None else f"\n  {failure.line} | {line}"
+    return f"{failure.kind}{where}: {_beginning(failure.message)}{shown}"
+
+
+def _around(line: str, column: int) -> str:
+    """The part of a long line in which the column lies."""
+    if len(line) <= _LINE_CHARACTERS:
+        return line
+    start = min(max(column - 1 - _LINE_CHARACTERS // 2, 0), len(line) - _LINE_CHARACTERS)
+    end = start + _LINE_CHARACTERS
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
+
+
+def _beginning(message: str) -> str:
+    if len(message) <= _FAILURE_CHARACTERS:
+        return message
+    return f"{message[:_FAILURE_CHARACTERS]}… ({len(message) - _FAILURE_CHARACTERS} more characters)"
 
 
 def _calls(calls: Sequence[CallNote], unawaited: int) -> str:

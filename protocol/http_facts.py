@@ -11,13 +11,22 @@ from dataclasses import dataclass
 JSON = "application/json"
 EVENT_STREAM = "text/event-stream"
 
+VERSION_HEADER = "mcp-protocol-version"
+METHOD_HEADER = "mcp-method"
+NAME_HEADER = "mcp-name"
+PARAMETER_HEADER_PREFIX = "mcp-param-"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpFacts:
     """One request. Header values are as they came, None where the header is absent.
 
     `session_query` is the query member `sessionId` or `session_id`. `method` is in upper case. `agent` is whose
-    endpoint it came to, empty for that of the default one; `presentation` is the form of the tools that the query names.
+    endpoint it came to, empty for that of the default one; `presentation` is the form of the tools in the query.
+
+    `mcp_headers` are all headers whose names begin with `mcp-`: names in lower case, in the order in which they came,
+    each as often as it came. `principal` tells callers apart that have different credentials, empty where nobody needs
+    one; it is never shown.
     """
 
     method: str
@@ -28,6 +37,8 @@ class HttpFacts:
     version_header: str | None = None
     agent: str = ""
     presentation: str | None = None
+    mcp_headers: tuple[tuple[str, str], ...] = ()
+    principal: str = ""
 
     @property
     def session_id(self) -> str | None:
@@ -38,6 +49,16 @@ class HttpFacts:
     def version(self) -> str | None:
         """The protocol version that the request names, without blanks around it; an empty one is none."""
         return (self.version_header or "").strip() or None
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """The values of an `mcp-` header, without blanks around them, as often as it came. `name` is in lower case."""
+        return tuple(value.strip(" \t") for key, value in self.mcp_headers if key == name)
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The protocol versions that the headers name, several where it came more than once. An empty one is none."""
+        found = tuple(value for value in self.values(VERSION_HEADER) if value)
+        return found if found or self.version is None else (self.version,)
 
     @property
     def has_json_body(self) -> bool:

@@ -45,6 +45,14 @@ class ErrorCode(IntEnum):
     """The client took its request back; the official Python SDK uses the same code."""
     SESSION_ERROR = -32001
     """No session was named, or the named one does not exist."""
+    RESOURCE_NOT_FOUND = -32002
+    """No resource has the uri; in sessions only, the stateless generation calls that invalid params."""
+    HEADER_MISMATCH = -32020
+    """A header that repeats a part of the body is missing, comes twice, or says something else."""
+    MISSING_CAPABILITY = -32021
+    """The client cannot do what its request needs; `data` holds `requiredCapabilities`."""
+    URL_ELICITATION_REQUIRED = -32042
+    """The user has to visit pages first; `data` holds `elicitations`. One revision knows it."""
     UNSUPPORTED_VERSION = -32022
     """The revision that a request names is not served; `data` holds `supported` and `requested`."""
 
@@ -294,6 +302,12 @@ def encode_notification(method: str, params: JsonObject | None = None) -> bytes:
     """A message of ours that wants no answer."""
     tail = b"" if params is None else b',"params":%b' % encode(params)
     return b'{"jsonrpc":"2.0","method":%b%b}' % (to_json(method), tail)
+
+
+def encode_request(request_id: RequestId, method: str, params: JsonObject | None = None) -> bytes:
+    """A request of ours, which the client answers with a message of its own."""
+    tail = b"" if params is None else b',"params":%b' % encode(params)
+    return b'{"jsonrpc":"2.0","id":%b,"method":%b%b}' % (to_json(request_id), to_json(method), tail)
 
 
 def encode_batch(messages: Iterable[bytes]) -> bytes:

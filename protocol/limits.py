@@ -42,6 +42,24 @@ class Limits:
     outbox_frames: int = 256
     """Most frames that wait for one stream. A client that does not read them is disconnected, never waited for."""
 
+    tools_per_page: int = 1000
+    """Most tools in one answer to `tools/list`. Above what any model takes, since some clients read one page only."""
+
+    items_per_page: int = 250
+    """Most resources, templates or prompts in one answer to a list."""
+
+    uri_chars: int = 4096
+    """Longest uri that is looked up."""
+
+    subscriptions: int = 256
+    """Most resources that one session, or one stream of subscriptions, can watch."""
+
+    tasks: int = 256
+    """Most tasks that are kept, running or not, for everybody together."""
+
+    client_requests: int = 64
+    """Most requests of ours that may wait for the answer of one session."""
+
     def __post_init__(self) -> None:
         for field in fields(self):
             value: object = getattr(self, field.name)

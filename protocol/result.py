@@ -90,7 +90,7 @@ def _encode(definition: ToolDefinition, outcome: ToolOutcome, revision: Revision
 
 
 def _content(outcome: ToolOutcome, revision: Revision) -> list[object]:
-    content = [_block(block, revision) for block in outcome.content]
+    content = [fit_block(block, revision) for block in outcome.content]
     if any(isinstance(block, TextContent) for block in content):
         return [_text_or_block(block) for block in content]
     # Some clients show text only, and some fail without any.
@@ -102,7 +102,7 @@ def _content(outcome: ToolOutcome, revision: Revision) -> list[object]:
     return [{"type": "text", "text": text}, *content]
 
 
-def _block(block: ContentBlock, revision: Revision) -> ContentBlock:
+def fit_block(block: ContentBlock, revision: Revision) -> ContentBlock:
     """The block itself where the revision knows its type, else a text that stands for it."""
     if isinstance(block, AudioContent) and not revision.audio:
         return _note(f"[audio, {block.mime_type}: protocol version {revision.version} cannot carry it]")

@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
+from protocol.client_capabilities import NO_CAPABILITIES, ClientCapabilities
 from protocol.limits import DEFAULT_LIMITS
-from protocol.versions import OLDEST_VERSION, REVISIONS
+from protocol.log_level import LogLevel
+from protocol.versions import OLDEST_VERSION, SESSION_VERSIONS
 
 SESSION_TTL_SECONDS = 3600.0
 """How long a session stays without any activity, seconds: the document's default."""
@@ -24,6 +26,13 @@ CLIENT_TEXT_CHARS = 100
 
 class SessionTableFullError(Exception):
     """Raised when the limit of sessions is reached and every one of them is busy. Nothing was opened."""
+
+
+class TooManySubscriptionsError(Exception):
+    """Raised when a session watches as many resources as it may. Nothing was changed."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"this session watches {limit} resources, which is the most; unsubscribe from one first")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +57,8 @@ class Session:
     `negotiated` is False for a session that a stream brought along, until it sees `initialize`: it serves calls all
     the same, because clients that lost their stream go on without initializing. `initialized` says that the client has
     sent `notifications/initialized`. `last_seen` is when its last activity began or ended, `in_flight` how many go on.
-    `audience` decides which tools it sees.
+    `audience` decides which tools it sees. `capabilities` are what its client said with `initialize`. `log_level` is
+    from where on it wants log messages, None until it says so; `subscriptions` are the uris that it watches.
     """
 
     id: str
@@ -61,6 +71,9 @@ class Session:
     initialized: bool = False
     in_flight: int = 0
     audience: Audience = EVERYBODY
+    capabilities: ClientCapabilities = NO_CAPABILITIES
+    log_level: LogLevel | None = None
+    subscriptions: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +107,7 @@ class SessionTable:
 
     `ttl_seconds` of 0 or less means that no session ever expires. When `limit` sessions exist, the one that has been
     idle for longest makes room for a new one; a session with activity in flight is never taken away for that or for
-    its age. An open stream counts as an activity.
+    its age. An open stream counts as an activity. `subscriptions` is how many resources one session may watch.
     """
 
     def __init__(
@@ -102,10 +115,12 @@ class SessionTable:
         *,
         ttl_seconds: float = SESSION_TTL_SECONDS,
         limit: int = DEFAULT_LIMITS.sessions,
+        subscriptions: int = DEFAULT_LIMITS.subscriptions,
         new_id: Callable[[], str] = _uuid,
     ) -> None:
         self._ttl = ttl_seconds
         self._limit = limit
+        self._subscriptions = subscriptions
         self._new_id = new_id
         self._sessions: dict[str, Session] = {}
         # The idle ones in the order in which they became idle, so that pruning looks at nothing that stays.
@@ -119,13 +134,14 @@ class SessionTable:
         client_name: str | None = None,
         client_version: str | None = None,
         audience: Audience = EVERYBODY,
+        capabilities: ClientCapabilities = NO_CAPABILITIES,
     ) -> OpenedSession:
         """Open a session for a client that has sent `initialize`. It is idle from the start.
 
         Raises `SessionTableFullError`, and `ValueError` for a version that is not served.
         """
         blank = self._blank(now, audience)
-        return self._open(_negotiated(blank, protocol_version, client_name, client_version))
+        return self._open(_negotiated(blank, protocol_version, client_name, client_version, capabilities))
 
     def open_stream(self, now: float, audience: Audience = EVERYBODY) -> OpenedSession:
         """Open a session for a stream that will send `initialize` later, or never.
@@ -135,13 +151,19 @@ class SessionTable:
         return self._open(self._blank(now, audience))
 
     def negotiate(
-        self, session_id: str, protocol_version: str, client_name: str | None = None, client_version: str | None = None
+        self,
+        session_id: str,
+        protocol_version: str,
+        client_name: str | None = None,
+        client_version: str | None = None,
+        capabilities: ClientCapabilities = NO_CAPABILITIES,
     ) -> Session:
         """Note what `initialize` agreed on for a session that a stream opened.
 
         Raises `KeyError` for an unknown session, and `ValueError` for a version that is not served.
         """
-        session = _negotiated(self._sessions[session_id], protocol_version, client_name, client_version)
+        session = self._sessions[session_id]
+        session = _negotiated(session, protocol_version, client_name, client_version, capabilities)
         self._sessions[session_id] = session
         return session
 
@@ -155,6 +177,27 @@ class SessionTable:
     def mark_initialized(self, session_id: str) -> Session | None:
         """Note `notifications/initialized`. None for an unknown session."""
         return self._replace(session_id, initialized=True)
+
+    def set_log_level(self, session_id: str, level: LogLevel) -> Session | None:
+        """Note from which level on the client wants log messages. None for an unknown session."""
+        return self._replace(session_id, log_level=level)
+
+    def subscribe(self, session_id: str, uri: str) -> Session | None:
+        """Note that the client watches a resource. None for an unknown session.
+
+        Raises `TooManySubscriptionsError` where it watches as many as it may.
+        """
+        session = self._sessions.get(session_id)
+        if session is None or uri in session.subscriptions:
+            return session
+        if len(session.subscriptions) >= self._subscriptions:
+            raise TooManySubscriptionsError(self._subscriptions)
+        return self._replace(session_id, subscriptions=session.subscriptions | {uri})
+
+    def unsubscribe(self, session_id: str, uri: str) -> Session | None:
+        """Note that the client watches a resource no more; one that it did not watch is no error."""
+        session = self._sessions.get(session_id)
+        return None if session is None else self._replace(session_id, subscriptions=session.subscriptions - {uri})
 
     def get(self, session_id: str | None) -> Session | None:
         """The session of that id, or None. Looking at a session is no activity."""
@@ -258,6 +301,9 @@ class SessionTable:
             initialized=session.initialized,
             in_flight=in_flight,
             audience=session.audience,
+            capabilities=session.capabilities,
+            log_level=session.log_level,
+            subscriptions=session.subscriptions,
         )
         self._sessions[session.id] = changed
         return changed
@@ -271,13 +317,20 @@ class SessionTable:
         return changed
 
 
-def _negotiated(session: Session, version: str, client_name: str | None, client_version: str | None) -> Session:
-    if version not in REVISIONS:
-        raise ValueError(f"protocol version {version!r} is not served; these are: {', '.join(REVISIONS)}")
+def _negotiated(
+    session: Session,
+    version: str,
+    client_name: str | None,
+    client_version: str | None,
+    capabilities: ClientCapabilities,
+) -> Session:
+    if version not in SESSION_VERSIONS:
+        raise ValueError(f"protocol version {version!r} has no sessions; these have: {', '.join(SESSION_VERSIONS)}")
     return replace(
         session,
         protocol_version=version,
         client_name=None if client_name is None else client_name[:CLIENT_TEXT_CHARS],
         client_version=None if client_version is None else client_version[:CLIENT_TEXT_CHARS],
         negotiated=True,
+        capabilities=capabilities,
     )

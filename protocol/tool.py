@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from mcp_types import ContentBlock, TextContent, ToolAnnotations
+from mcp_types import ContentBlock, Icon, TextContent, ToolAnnotations
+
+if TYPE_CHECKING:
+    from protocol.input_request import InputRequired
 
 JsonObject = Mapping[str, Any]
 
@@ -37,11 +41,16 @@ class ToolCall(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What a tool gives back. `structured` must match the tool's output schema and exists just where there is one."""
+    """What a tool gives back. `structured` must match the tool's output schema and exists just where there is one.
+
+    With `input_required` the call is not over: the client is to answer first, and the rest of the outcome is not looked
+    at. Only calls that came without a session may end so; in a session a tool asks and waits.
+    """
 
     content: tuple[ContentBlock, ...]
     structured: JsonObject | None = None
     is_error: bool = False
+    input_required: InputRequired | None = None
 
     @classmethod
     def text(cls, text: str, structured: JsonObject | None = None) -> ToolOutcome:
@@ -53,9 +62,27 @@ class ToolOutcome:
         """A failed call; the text says why."""
         return cls((TextContent(type="text", text=text),), None, True)
 
+    @classmethod
+    def ask(cls, required: InputRequired) -> ToolOutcome:
+        """No outcome yet: the client has to answer first, and to call again."""
+        return cls((), input_required=required)
+
 
 ToolRun = Callable[[JsonObject, ToolCall], Awaitable[ToolOutcome]]
 """The body of a tool: validated arguments in, outcome out. Raises `ToolError` for what it cannot do."""
+
+
+class TaskSupport(StrEnum):
+    """Whether calls of a tool may go on as tasks, which clients ask after."""
+
+    FORBIDDEN = "forbidden"
+    """Every call is answered when it is done."""
+
+    OPTIONAL = "optional"
+    """A call becomes a task where the client knows tasks, else it is answered when it is done."""
+
+    REQUIRED = "required"
+    """Clients that do not know tasks cannot call it."""
 
 
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
@@ -81,3 +108,5 @@ class ToolDefinition:
     output_schema: JsonObject | None = None
     annotations: ToolAnnotations | None = None
     labels: Mapping[str, str] = field(default_factory=lambda: NO_LABELS)
+    task_support: TaskSupport = TaskSupport.FORBIDDEN
+    icons: tuple[Icon, ...] = ()

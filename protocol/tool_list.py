@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from protocol.header_parameters import HeaderParameter, header_parameters
 from protocol.jsonrpc import encode
 from protocol.schema import CompiledSchema, SchemaError, compile_schema
 from protocol.tool import JsonObject, ToolDefinition
@@ -23,6 +24,7 @@ class ToolFace:
     forms: Mapping[ToolForm, bytes]
     arguments: CompiledSchema
     result: CompiledSchema | None
+    header_parameters: tuple[HeaderParameter, ...] = ()
 
     @classmethod
     def of(cls, definition: ToolDefinition) -> ToolFace:
@@ -30,8 +32,10 @@ class ToolFace:
         arguments = _compiled("inputSchema", definition.input_schema)
         output_schema = definition.output_schema
         result = None if output_schema is None else _compiled("outputSchema", output_schema)
-        forms = {form: _tool_json(definition, form) for form in TOOL_FORMS}
-        return cls(forms[TOOL_FORMS[-1]], MappingProxyType(forms), arguments, result)
+        alike: dict[bytes, bytes] = {}
+        forms = {form: alike.setdefault(made, made) for form, made in _all_forms(definition)}
+        parameters = _parameters(definition.input_schema)
+        return cls(forms[TOOL_FORMS[-1]], MappingProxyType(forms), arguments, result, parameters)
 
 
 def face_key(definition: ToolDefinition) -> bytes:
@@ -57,6 +61,17 @@ def _compiled(member: str, schema: JsonObject) -> CompiledSchema:
         raise SchemaError(f"{member} is refused: {error}") from error
 
 
+def _parameters(schema: JsonObject) -> tuple[HeaderParameter, ...]:
+    try:
+        return header_parameters(schema)
+    except SchemaError as error:
+        raise SchemaError(f"inputSchema is refused: {error}") from error
+
+
+def _all_forms(definition: ToolDefinition) -> Iterator[tuple[ToolForm, bytes]]:
+    return ((form, _tool_json(definition, form)) for form in TOOL_FORMS)
+
+
 def _tool_json(definition: ToolDefinition, form: ToolForm) -> bytes:
     return encode(_members(definition, form))
 
@@ -71,6 +86,8 @@ def _members(definition: ToolDefinition, form: ToolForm) -> JsonObject:
         tool["outputSchema"] = _object_schema(definition.output_schema)
     if form.annotations and definition.annotations is not None:
         tool["annotations"] = definition.annotations
+    if form.icons and definition.icons:
+        tool["icons"] = list(definition.icons)
     return tool
 
 
@@ -134,8 +151,15 @@ class ToolList:
         made = self._wire.get(form)
         if made is None:
             made = b"[%b]" % b",".join(entry.face.forms[form] for entry in self.entries)
+            # Forms differ in members that few tools have, so most of them come out alike.
+            made = next((other for other in self._wire.values() if other == made), made)
             self._wire[form] = made
         return made
+
+    def wire_part(self, version: str, start: int, stop: int) -> bytes:
+        """The JSON array of some of the tools, for a list that is too long for one answer. Raises as `wire`."""
+        form = REVISIONS[version].tool_form
+        return b"[%b]" % b",".join(entry.face.forms[form] for entry in self.entries[start:stop])
 
     def looks_like(self, other: ToolList) -> bool:
         """Whether no client can tell the two lists apart."""

@@ -18,6 +18,9 @@ class Generation(StrEnum):
     SESSIONS = "sessions"
     """`initialize` opens a session, and later messages name it (2024-11-05 to 2025-11-25)."""
 
+    STATELESS = "stateless"
+    """Every request says for itself who asks and what that client can do; nothing is remembered (2026-07-28)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolForm:
@@ -26,6 +29,7 @@ class ToolForm:
     annotations: bool
     title: bool
     output_schema: bool
+    icons: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +53,31 @@ class Revision:
     """Implementations may have a title beside their name."""
     priming_event: bool
     """A stream may begin with an event that has an id and empty data; older clients fail on one."""
+    completions: bool
+    """A server may declare that it completes arguments."""
+    elicitation: bool
+    """Clients can be asked for a form to be filled in."""
+    url_elicitation: bool
+    """Clients can be asked to send their user to a page."""
+    url_elicitation_error: bool
+    """A call may fail with the error that names the pages which its user has to visit first."""
+    sampling_tools: bool
+    """A request for a message of the client's model may offer tools."""
+    icons: bool
+    """Tools, resources, prompts and implementations may have icons."""
+    result_type: bool
+    """Every result says what it is (`resultType`) and who made it; those that may be kept say for how long."""
+    missing_resource: int
+    """The code of the error for a resource that does not exist."""
 
 
-_PLAIN = ToolForm(annotations=False, title=False, output_schema=False)
-_ANNOTATED = ToolForm(annotations=True, title=False, output_schema=False)
-_STRUCTURED = ToolForm(annotations=True, title=True, output_schema=True)
+_PLAIN = ToolForm(annotations=False, title=False, output_schema=False, icons=False)
+_ANNOTATED = ToolForm(annotations=True, title=False, output_schema=False, icons=False)
+_STRUCTURED = ToolForm(annotations=True, title=True, output_schema=True, icons=False)
+_ICONED = ToolForm(annotations=True, title=True, output_schema=True, icons=True)
+
+_RESOURCE_NOT_FOUND = -32002
+_INVALID_PARAMS = -32602
 
 _ROWS = (
     Revision(
@@ -67,6 +91,14 @@ _ROWS = (
         progress_message=False,
         title=False,
         priming_event=False,
+        completions=False,
+        elicitation=False,
+        url_elicitation=False,
+        url_elicitation_error=False,
+        sampling_tools=False,
+        icons=False,
+        result_type=False,
+        missing_resource=_RESOURCE_NOT_FOUND,
     ),
     Revision(
         version="2025-03-26",
@@ -79,6 +111,14 @@ _ROWS = (
         progress_message=True,
         title=False,
         priming_event=False,
+        completions=True,
+        elicitation=False,
+        url_elicitation=False,
+        url_elicitation_error=False,
+        sampling_tools=False,
+        icons=False,
+        result_type=False,
+        missing_resource=_RESOURCE_NOT_FOUND,
     ),
     Revision(
         version="2025-06-18",
@@ -91,11 +131,19 @@ _ROWS = (
         progress_message=True,
         title=True,
         priming_event=False,
+        completions=True,
+        elicitation=True,
+        url_elicitation=False,
+        url_elicitation_error=False,
+        sampling_tools=False,
+        icons=False,
+        result_type=False,
+        missing_resource=_RESOURCE_NOT_FOUND,
     ),
     Revision(
         version="2025-11-25",
         generation=Generation.SESSIONS,
-        tool_form=_STRUCTURED,
+        tool_form=_ICONED,
         batches=False,
         audio=True,
         resource_links=True,
@@ -103,11 +151,45 @@ _ROWS = (
         progress_message=True,
         title=True,
         priming_event=True,
+        completions=True,
+        elicitation=True,
+        url_elicitation=True,
+        url_elicitation_error=True,
+        sampling_tools=True,
+        icons=True,
+        result_type=False,
+        missing_resource=_RESOURCE_NOT_FOUND,
+    ),
+    Revision(
+        version="2026-07-28",
+        generation=Generation.STATELESS,
+        tool_form=_ICONED,
+        batches=False,
+        audio=True,
+        resource_links=True,
+        structured_content=True,
+        progress_message=True,
+        title=True,
+        priming_event=False,
+        completions=True,
+        elicitation=True,
+        url_elicitation=True,
+        url_elicitation_error=False,
+        sampling_tools=True,
+        icons=True,
+        result_type=True,
+        missing_resource=_INVALID_PARAMS,
     ),
 )
 
 REVISIONS: Mapping[str, Revision] = MappingProxyType({row.version: row for row in _ROWS})
-"""Every revision that is served, oldest first."""
+"""Every revision that is known, oldest first. Whether a server serves the stateless ones is its own choice."""
+
+SESSION_VERSIONS: tuple[str, ...] = tuple(row.version for row in _ROWS if row.generation is Generation.SESSIONS)
+"""The revisions that `initialize` can agree on, oldest first."""
+
+STATELESS_VERSIONS: tuple[str, ...] = tuple(row.version for row in _ROWS if row.generation is Generation.STATELESS)
+"""The revisions whose requests stand for themselves, oldest first."""
 
 TOOL_FORMS: tuple[ToolForm, ...] = tuple(dict.fromkeys(row.tool_form for row in _ROWS))
 """The distinct forms in which a tool is listed, oldest first."""
@@ -115,7 +197,7 @@ TOOL_FORMS: tuple[ToolForm, ...] = tuple(dict.fromkeys(row.tool_form for row in 
 OLDEST_VERSION = _ROWS[0].version
 """What a client on the HTTP+SSE transport is taken to speak as long as it has not said."""
 
-NEWEST_SESSION_VERSION = [row.version for row in _ROWS if row.generation is Generation.SESSIONS][-1]
+NEWEST_SESSION_VERSION = SESSION_VERSIONS[-1]
 """What `initialize` answers to a client that asks for a version which it does not open."""
 
 

@@ -28,6 +28,9 @@ SPARES = 1
 LEASES_PER_CORE = 2
 """Programs wait for tools for the most part, so more than one fits a core."""
 
+REFILL_DELAY_SECONDS = 0.03
+"""Until a used spare is replaced. To start a process holds up everything for 3 ms, and by then the answer is out."""
+
 BOOT_SECONDS = 10.0
 """Longest wait for a runner to be ready. It takes 50 ms; on a cold disk and a busy machine some seconds."""
 
@@ -90,6 +93,8 @@ class CodeRuntime:
         self._reason = ""
         self._walls: tuple[str, ...] = ()
         self._spares: list[Runner] = []
+        self._refills_soon = False
+        self._booting = 0
         self._runners: set[Runner] = set()
         self._leases_taken = 0
         self._kills: Counter[FailureKind] = Counter()
@@ -170,7 +175,8 @@ class CodeRuntime:
             self._places.release_on_behalf_of(token)
             # Not before: a process that starts would take the processor from the program that runs. And not here:
             # whoever had the lease need not wait for it.
-            if self._nursery is not None:
+            if self._nursery is not None and not self._refills_soon:
+                self._refills_soon = True
                 self._nursery.start_soon(self._refill_soon)
 
     async def _wait_for_place(self, token: object) -> None:
@@ -201,7 +207,11 @@ class CodeRuntime:
         return None
 
     async def _refill_soon(self) -> None:
-        self._refill()
+        await trio.sleep(REFILL_DELAY_SECONDS)
+        self._refills_soon = False
+        # Who waits for a runner of his own would wait longer beside another that starts; his lease ends here as well.
+        if not self._booting:
+            self._refill()
 
     def _refill(self) -> None:
         if self._nursery is None or self._deno is None:
@@ -233,11 +243,14 @@ class CodeRuntime:
 
     async def _booted(self, runner: Runner) -> Runner:
         """The runner when it is ready. Where it does not become so it is ended, as on cancellation."""
+        self._booting += 1
         try:
             await self._demand_booted(runner)
         except BaseException:
             runner.kill()
             raise
+        finally:
+            self._booting -= 1
         return runner
 
     async def _demand_booted(self, runner: Runner) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from quart import Blueprint, Response, request
 
+from actors.agents import FollowCapabilities
 from actors.blocks import UseBlocks
 from actors.space import Space
 from blocks.agents import AgentBlockDefinition
@@ -54,9 +55,15 @@ def agent_block_routes(space: Space) -> Blueprint:
         name = (await prompts.definition(place, agent)).agent_name
         done = await space.blocks.ask(UseBlocks(lambda store: store.configs.edit(place, name, change, base)))
         config = done.result
+        await follow(place)
         return block_response(
             config.value.to_json(), revision=config.revision, set_aside=(*met, *done.set_aside), status=status
         )
+
+    async def follow(place: Place) -> None:
+        """Let an agent of Space have the tools that its configuration leaves it, before anybody hears of the change."""
+        if place is None:
+            await space.agents.ask(FollowCapabilities())
 
     @routes.get(_OF_SPACE)
     async def get_agents() -> Response:
@@ -115,6 +122,7 @@ def agent_block_routes(space: Space) -> Blueprint:
         done = await space.blocks.ask(
             UseBlocks(lambda store: store.configs.edit(place, name, lambda _: imported.config, base))
         )
+        await follow(place)
         warning = _script_warning(f"{name}: {script}" for script in imported.scripts)
         return block_response({"ok": True, **warning}, revision=done.result.revision, set_aside=done.set_aside)
 
@@ -149,6 +157,7 @@ def agent_block_routes(space: Space) -> Blueprint:
         name = (await prompts.definition(place, agent)).agent_name
         done = await space.blocks.ask(UseBlocks(lambda store: store.configs.reset(place, name, base)))
         config = done.result
+        await follow(place)
         return block_response(config.value.to_json(), revision=config.revision, set_aside=done.set_aside)
 
     @routes.post(f"{_STORY}/blocks/eval-script")
@@ -177,6 +186,7 @@ def agent_block_routes(space: Space) -> Blueprint:
         imported = import_bundle(body, names)
         configs = {name: one.config for name, one in imported.items()}
         done = await space.blocks.ask(UseBlocks(lambda store: store.configs.replace_all(place, configs)))
+        await follow(place)
         scripts = (f"{name}: {script}" for name, one in imported.items() for script in one.scripts)
         return block_response({"ok": True, **_script_warning(scripts)}, set_aside=done.set_aside)
 

@@ -6,7 +6,6 @@ Blocks: call it off the event loop. Never reads what an agent means, and never t
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import shutil
 import stat
@@ -19,6 +18,7 @@ import yaml
 
 from engine.errors import ConflictError, InvalidArgumentError
 from presets.agents.definition import DEFAULT_LANGUAGE, METADATA_FILE
+from presets.agents.roster import AGENT_ID
 from presets.agents.yaml_file import YamlFileError, read_yaml
 from presets.suggestions import quoted
 
@@ -37,15 +37,13 @@ MAX_COPIED_BYTES = 4 * 1024**2
 PRIVATE_FOLDER, PRIVATE_FILE, PRIVATE_PROGRAM = 0o700, 0o600, 0o700
 """Nobody else reads what a user keeps here; a file that its owner could run stays one."""
 
-_ID = re.compile(r"[a-z0-9][a-z0-9-]*")
-
 
 def check_new_id(agent_id: str) -> None:
     """Raises `InvalidArgumentError` for an id that no agent can have."""
-    if len(agent_id) > MAX_ID_CHARACTERS or _ID.fullmatch(agent_id) is None:
+    if len(agent_id) > MAX_ID_CHARACTERS or AGENT_ID.fullmatch(agent_id) is None:
         raise InvalidArgumentError(
-            f"{quoted(agent_id)} is no id of an agent: it has small letters, digits and '-', begins with a letter or "
-            f"digit, and has at most {MAX_ID_CHARACTERS} characters, such as 'my-agent'"
+            f"{quoted(agent_id)} is no id of an agent: it has small letters and digits, and '-' between them, and "
+            f"at most {MAX_ID_CHARACTERS} characters, such as 'my-agent'"
         )
 
 

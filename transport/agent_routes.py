@@ -109,7 +109,7 @@ def agent_routes(space: Space) -> Blueprint:
     @routes.get("/api/agents/<agent_id>/prompt")
     async def get_prompt(agent_id: str) -> Response:
         audience = await audience_named(space, agent_id)
-        return _text_response(instructions(space.context.view.value, space.tools.of(audience)))
+        return _text_response(await instructions(space, audience) or "")
 
     @routes.put("/api/sessions/<session_id>/presentation")
     async def put_presentation(session_id: str) -> Response:

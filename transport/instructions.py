@@ -1,30 +1,30 @@
-"""What a client is told at `initialize` and puts into the prompt of its model.
+"""What a client is told at `initialize` and puts into the prompt of its model: the agent's blocks, compiled.
 
-Owns the words. Clients read them once, so they explain how the tools move, and give the prompt of this moment.
+Owns what is sent where they cannot be compiled. Clients read it once, so it is the prompt of that moment.
 """
 
 from __future__ import annotations
 
-from actors.context import ContextView
-from actors.space_agent_blocks import ABOUT, PROGRAMS_ONLY
-from presets.projection import AgentTools
+import structlog
+
+from actors.space import Space
+from actors.space_agent_blocks import ABOUT
+from blocks.hooks import HookError
+from engine.errors import EngineError
+from protocol.session import Audience
+
+_log = structlog.stdlib.get_logger("mcp")
 
 
-def instructions(view: ContextView, tools: AgentTools) -> str:
-    """The standing explanation, how tools are called, the context, and the prompts of the presets that the agent has.
+async def instructions(space: Space, audience: Audience) -> str | None:
+    """The system message of the agent's prompt; None where the user has taken every block away.
 
-    The rule of Code Mode stands before the prompts, which name tools without saying how to reach them.
+    Where it cannot be made the client gets the standing explanation, and the log says why: a faulty block must not keep
+    anybody from the tools.
     """
-    facts = ", ".join(f"{name}={value}" for name, value in sorted(view.context.facts().items()))
-    silent = _presets_without_tools(view, tools)
-    fragments = [part.prompt for part in view.resolution.prompt_fragments if part.prompt and part.preset not in silent]
-    rule = (PROGRAMS_ONLY,) if tools.programs_only else ()
-    return "\n\n".join((ABOUT, *rule, f"Now: {facts}.", *fragments))
-
-
-def _presets_without_tools(view: ContextView, tools: AgentTools) -> frozenset[str]:
-    """The active presets of whose tools the agent has none; their prompts would speak of what it cannot do."""
-    offered = {entry.definition.source for entry in tools.capabilities}
-    having = {tool.preset for tool in view.resolution.tools}
-    reachable = {tool.preset for tool in view.resolution.tools if tool.tool_id in offered}
-    return frozenset(having - reachable)
+    try:
+        compiled = await space.block_prompts.compile_space_agent(audience.agent, audience.presentation)
+    except (EngineError, HookError) as error:
+        _log.error("prompt_not_compiled", agent=audience.agent, reason=str(error))
+        return ABOUT
+    return next((message.content for message in compiled.messages if message.role == "system"), None)

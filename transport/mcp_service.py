@@ -254,7 +254,7 @@ class McpService:
         tools = self.space.tools.of(session.audience)
         if tools.mode.runs_programs:
             self.space.programs.begin_warming()
-        return self.handler.initialize_reply(decision, session, instructions(self.space.context.view.value, tools))
+        return self.handler.initialize_reply(decision, session, await instructions(self.space, session.audience))
 
     async def _refuse_tool(self, decision: HiddenOrUnknownTool, active: ActiveSession | None) -> Reply:
         if active is not None:

@@ -40,7 +40,8 @@ AGENT_ALIASES: Mapping[str, str] = MappingProxyType({})
 MAX_AGENTS = 500
 """Folders of one root that are read. More are not agents that somebody wrote."""
 
-_ID = re.compile(r"[a-z0-9][a-z0-9-]*")
+AGENT_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+"""What the id of an agent is made of: it is a folder's name, a part of an address and the name of a file."""
 
 
 class UnknownAgentError(NotFoundError):
@@ -143,10 +144,11 @@ def _read_root(
         problems.append(f"{root} has {len(folders)} folders; the first {MAX_AGENTS} by name are read")
     for name in folders[:MAX_AGENTS]:
         path = root / name
-        if _ID.fullmatch(name) is None:
+        if AGENT_ID.fullmatch(name) is None:
             if not name.startswith(".") and _is_there(path / COMPOSITION_FILE):
                 problems.append(
-                    f"{path} is no agent: its name, which is the agent's id, may have small letters, digits and '-'"
+                    f"{path} is no agent: its name, which is the agent's id, may have small letters and digits, and "
+                    "'-' between them"
                 )
             continue
         if refusal := _whose(name, taken or set(), aliases or {}):

@@ -21,6 +21,8 @@ _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
 _NOT_PRINTED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _LINE_ENDS = re.compile(r"\r\n|[\r\u2028\u2029\x85]")
 _BLANK_LINES = re.compile(r"\n\s*\n\s*")
+_WRAPPED = re.compile(r"(?<=[^\n]{60})[^\S\n]*\n[^\S\n]*(?=[a-z`(])")
+"""The end of a long line that is there for the width of a page: what follows goes on with the sentence."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\[`(])|\n")
 _ESCAPED_IN_LITERAL = re.compile(r"[\x7f-\x9f\u200b-\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _WORDS = re.compile(r"[A-Za-z0-9]+")
@@ -35,10 +37,19 @@ def plain(text: str) -> str:
 
 def comment(text: str, indent: str) -> str:
     """A doc comment with a line end, or nothing where there is no text. The closer is escaped."""
-    lines = [line.rstrip() for line in plain(text).replace("*/", "*\\/").split("\n")]
-    if lines == [""]:
-        return ""
-    return f"{indent}/** " + f"\n{indent} * ".join(lines) + " */\n"
+    lines = _comment_lines(text)
+    return f"{indent}/** " + f"\n{indent} * ".join(lines) + " */\n" if lines else ""
+
+
+def inline_comment(text: str) -> str:
+    """A doc comment with a space behind it, to stand before a member; with line ends where the text needs them."""
+    lines = _comment_lines(text)
+    return "/** " + "\n".join(lines) + " */ " if lines else ""
+
+
+def _comment_lines(text: str) -> list[str]:
+    whole = _WRAPPED.sub(" ", plain(text)).replace("*/", "*\\/")
+    return [line.rstrip() for line in whole.split("\n")] if whole else []
 
 
 def first_sentence(text: str) -> str:

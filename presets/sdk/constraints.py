@@ -1,6 +1,7 @@
 """What a schema demands beyond its type, in words for a comment. Owns the wording.
 
-Nothing here is checked by the type checker; the tool checks it when it is called.
+Nothing here is checked by the type checker; the tool checks it when it is called. So bounds that only a mistake goes
+beyond are left out: who makes it is told then.
 """
 
 from __future__ import annotations
@@ -11,6 +12,10 @@ from typing import Any, cast
 
 MAX_VALUE_CHARACTERS = 80
 """Of a default, an example or a pattern that is quoted; a longer one is left out."""
+
+
+FAR_AWAY = 100_000
+"""Bounds and lengths from here on are not told: nobody plans with them."""
 
 
 def constraints_of(schema: Mapping[str, Any]) -> Iterator[str]:
@@ -64,14 +69,16 @@ def _range(schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _number(value: object) -> str:
-    """The number as text, without a `.0`; empty for everything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    """The bound as text, without a `.0`; empty for what is no number, and for one that is far away."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) >= FAR_AWAY:
         return ""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _length(schema: Mapping[str, Any], least_key: str, most_key: str, unit: str) -> Iterator[str]:
     least, most = schema.get(least_key), schema.get(most_key)
+    if isinstance(most, int) and most >= FAR_AWAY and most != least:
+        most = None
     if isinstance(least, int) and least == most:
         yield f"{least} {unit}"
     elif isinstance(least, int) and isinstance(most, int):

@@ -246,7 +246,7 @@ class _Reader:
             # Members with types of their own and a typed rest cannot both be said: a signature covers all names.
             others = ANY if fields else self._read(additional, base, depth + 1)
         if fields or others is not None:
-            return Record(tuple(fields), others)
+            return Record(tuple(fields), others, _text(schema, "title"), _text(schema, "description"))
         if additional is False:
             return Record((), NEVER) if alone else self._widest
         return Record((), self._widest) if alone else self._widest
@@ -258,8 +258,7 @@ class _Reader:
         """The description of a member; for arguments also what its type does not say. Results keep their promises."""
         if not isinstance(schema, Mapping):
             return ""
-        description = cast("Schema", schema).get("description")
-        text = description.strip() if isinstance(description, str) else ""
+        text = _text(cast("Schema", schema), "description")
         notes = "" if self._widest == ANY else ", ".join(constraints_of(cast("Schema", schema)))
         return f"{text} ({notes})".strip() if notes else text
 
@@ -325,6 +324,11 @@ def _is_short(schema: object) -> bool:
 def _at_most(schema: Schema, count: int) -> bool:
     most = schema.get("maxItems")
     return isinstance(most, int) and most <= count
+
+
+def _text(schema: Schema, key: str) -> str:
+    value = schema.get(key)
+    return value.strip() if isinstance(value, str) else ""
 
 
 def _mapping(value: object) -> Schema:

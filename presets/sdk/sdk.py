@@ -10,14 +10,23 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil
 
+from presets.presentation import RUN_CODE_NAME
 from presets.program_report import REPORT_CHARACTERS
-from presets.sdk.tool import RenderedTool, SdkTool, render_tools
+from presets.schema import BASE_REVISION
+from presets.sdk.listing import Listing, declared
+from presets.sdk.tool import FieldDocs, RenderedTool, SdkTool, render_tools
 
-CHARACTERS_PER_TOKEN = 3.5
-"""Characters of such a text that make one token: 3.4 to 3.7 were measured, with much and with little prose in it."""
+CHARACTERS_PER_TOKEN = 3.2
+"""Characters of such a text that make one token where it stands in the JSON of a request, its line ends and quotes
+escaped: 3.2 to 3.4 were measured with all comments, 3.5 to 3.7 without, 4.4 with much prose. With the least of them no
+text has more tokens than its budget.
+"""
 
 FULL_TOKENS = 8_000
-"""Up to here everything is shown. About forty tools with well written schemas."""
+"""Up to here everything is shown. About thirty tools with well written schemas."""
+
+NO_RESULT_DOCS_TOKENS = 12_000
+"""Up to here only the comments of results are left out: what a tool gave can be printed, what it takes cannot."""
 
 BARE_TOKENS = 20_000
 """Up to here the tools are shown without the comments of their fields; beyond it only names and first sentences."""
@@ -30,20 +39,22 @@ class SdkLevel(StrEnum):
     """How much of the SDK a model is shown."""
 
     FULL = "full"
+    NO_RESULT_DOCS = "no_result_docs"
     NO_FIELD_DOCS = "no_field_docs"
     CATALOGUE = "catalogue"
 
 
 @dataclass(frozen=True, slots=True)
 class SdkBudget:
-    """Tokens up to which each level is taken, as `token_estimate` counts them."""
+    """Tokens up to which each level is taken, as `token_estimate` counts them. With none a level is left out."""
 
     full: int = FULL_TOKENS
+    no_result_docs: int = 0
     no_field_docs: int = BARE_TOKENS
     catalogue: int = CATALOGUE_TOKENS
 
 
-DEFAULT_BUDGET = SdkBudget()
+DEFAULT_BUDGET = SdkBudget(no_result_docs=NO_RESULT_DOCS_TOKENS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +79,15 @@ class Sdk:
     ) -> Sdk:
         """The SDK of these tools. The text says that a run may print and return `output_characters` at most."""
         rendered = render_tools(tools)
-        level, listing = _shown(rendered, budget)
+        listing = Listing(rendered)
+        level, shown = _shown(rendered, listing, budget)
+        # What is checked says every type in place, so that the checker's words tell its members; the names are there
+        # for programs that use them.
+        types = [listing.names(), *(tool.declarations for tool in rendered)]
         return cls(
             tools=rendered,
-            declarations=f"{_PRELUDE}{_declared(rendered, documented=True)}",
-            prompt=f"{_how_to(level, output_characters)}\n{listing}",
+            declarations=f"{_PRELUDE}{declared(types, [tool.member for tool in rendered])}",
+            prompt=f"{_how_to(level, output_characters, listing)}\n{shown}",
             level=level,
         )
 
@@ -82,20 +97,17 @@ def token_estimate(text: str) -> int:
     return ceil(len(text) / CHARACTERS_PER_TOKEN)
 
 
-def _shown(tools: tuple[RenderedTool, ...], budget: SdkBudget) -> tuple[SdkLevel, str]:
-    full = _fenced(_declared(tools, documented=True))
-    if token_estimate(full) <= budget.full:
-        return SdkLevel.FULL, full
-    bare = _fenced(_declared(tools, documented=False))
-    if token_estimate(bare) <= budget.no_field_docs:
-        return SdkLevel.NO_FIELD_DOCS, bare
+def _shown(tools: tuple[RenderedTool, ...], listing: Listing, budget: SdkBudget) -> tuple[SdkLevel, str]:
+    for level, docs, tokens in (
+        (SdkLevel.FULL, FieldDocs.ALL, budget.full),
+        (SdkLevel.NO_RESULT_DOCS, FieldDocs.ARGUMENTS, budget.no_result_docs),
+        (SdkLevel.NO_FIELD_DOCS, FieldDocs.NONE, budget.no_field_docs),
+    ):
+        # What nothing fits into is not worth the printing.
+        text = _fenced(listing.text(docs)) if tokens > 0 else ""
+        if text and token_estimate(text) <= tokens:
+            return level, text
     return SdkLevel.CATALOGUE, _catalogue(tools, int(budget.catalogue * CHARACTERS_PER_TOKEN))
-
-
-def _declared(tools: tuple[RenderedTool, ...], *, documented: bool) -> str:
-    types = "".join(tool.declarations if documented else tool.bare_declarations for tool in tools)
-    members = "".join(tool.member if documented else tool.bare_member for tool in tools)
-    return f"{types}interface Tools {{\n{members}}}\ndeclare const tools: Tools;\n"
 
 
 def _fenced(declarations: str) -> str:
@@ -141,6 +153,10 @@ _SEARCH = {
 - `await sdk.search("words")` finds tools, `await sdk.describe(["name"])` gives their declarations as text; all of them
   are below already.
 """,
+    SdkLevel.NO_RESULT_DOCS: """\
+- The declarations below have no comments on results. `console.log(await sdk.describe(["name"]))` prints those of a
+  tool; `await sdk.search("words")` finds tools as `{ name, summary, signature }[]`.
+""",
     SdkLevel.NO_FIELD_DOCS: """\
 - The declarations below have no comments on fields. `console.log(await sdk.describe(["name"]))` prints those of a tool;
   `await sdk.search("words")` finds tools as `{ name, summary, signature }[]`.
@@ -153,9 +169,14 @@ _SEARCH = {
 }
 
 
-def _how_to(level: SdkLevel, output_characters: int) -> str:
+_BASE_REVISION = f"""\
+- `{BASE_REVISION}` is the `revision` that a change is based on: when the world has changed since, the call is refused.
+"""
+
+
+def _how_to(level: SdkLevel, output_characters: int, listing: Listing) -> str:
     return f"""\
-## Writing code for run_code
+## Writing code for {RUN_CODE_NAME}
 
 The code is the body of an async function in TypeScript. Only what it returns or prints with `console.log` comes back.
 
@@ -166,4 +187,4 @@ The code is the body of an async function in TypeScript. Only what it returns or
 - Values are JSON: no functions, dates, maps or bytes. Images that tools give are attached after the run.
 - No imports, no network, no files. Only types that can be erased: no `enum`, `namespace` or parameter properties.
 - The code is type-checked before it runs; a first line `// @ts-nocheck` skips that.
-{_SEARCH[level]}"""
+{_BASE_REVISION if listing.has_base_revision else ""}{_SEARCH[level]}"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Any
 
 from presets.sdk.comments import comment, first_sentence, member_name, type_name
@@ -17,6 +18,14 @@ DESTRUCTIVE_MARK = "[destructive]"
 """Before the description of a tool whose effect undo does not bring back."""
 
 MEMBER_INDENT = "  "
+
+
+class FieldDocs(Enum):
+    """Which fields keep their comments."""
+
+    ALL = auto()
+    ARGUMENTS = auto()
+    NONE = auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,21 +46,21 @@ class SdkTool:
 
 @dataclass(frozen=True, slots=True)
 class RenderedTool:
-    """A tool as text. A member has two spaces of indent and a line end; declarations stand at the start of a line."""
+    """A tool as types and as text. Its text stands on its own: it names no type that is not declared in it."""
 
     tool: SdkTool
+    prefix: str
+    """What the names of its types begin with."""
+    arguments: SchemaType
+    result: SchemaType
     summary: str
     """One line: the mark and the first sentence of the description."""
     signature: str
     """One line: `name(args: …): Promise<…>`, without comments."""
     member: str
-    """The signature with the comments of the tool and of its fields."""
-    bare_member: str
-    """The signature with the comment of the tool alone."""
+    """The signature with all comments, with two spaces of indent and a line end."""
     declarations: str
-    """The types that the member names, with comments; empty where it names none."""
-    bare_declarations: str
-    """The same without comments."""
+    """The types that the member names, with comments, each at the start of a line; empty where it names none."""
 
 
 def render_tools(tools: Iterable[SdkTool]) -> tuple[RenderedTool, ...]:
@@ -78,20 +87,50 @@ def _render(tool: SdkTool, prefix: str) -> RenderedTool:
     if tool.output_schema is not None:
         taken = [name for name, _ in arguments.declarations]
         result = type_of_schema(tool.output_schema, prefix=prefix, root="Result", widest=ANY, taken=taken)
-    description = tool.description.strip() or (tool.title or "").strip()
-    marked = f"{_mark(tool)}{description}"
+    arguments = SchemaType(_of_no_arguments(tool, arguments.type), arguments.declarations)
     declared = (*arguments.declarations, *result.declarations)
-    doc = comment(marked, MEMBER_INDENT)
-    bare = f"{MEMBER_INDENT}{_signature(tool, arguments.type, result.type, documented=False)};\n"
+    types, optional = (arguments.type, result.type), _all_optional(arguments.type)
     return RenderedTool(
         tool=tool,
-        summary=f"{_mark(tool)}{first_sentence(description)}".strip(),
-        signature=bare.strip().removesuffix(";"),
-        member=f"{doc}{MEMBER_INDENT}{_signature(tool, arguments.type, result.type, documented=True)};\n",
-        bare_member=doc + bare,
-        declarations=_declare(declared, documented=True),
-        bare_declarations=_declare(declared, documented=False),
+        prefix=prefix,
+        arguments=arguments,
+        result=result,
+        summary=f"{_mark(tool)}{first_sentence(_description(tool))}".strip(),
+        signature=_signature(tool, *types, FieldDocs.NONE, optional=optional),
+        member=_member(tool, *types, FieldDocs.ALL, optional=optional),
+        declarations="".join(declaration(name, type_, documented=True) for name, type_ in declared),
     )
+
+
+def member(tool: RenderedTool, arguments: Type, result: Type, docs: FieldDocs) -> str:
+    """The tool as a member of `Tools` with the comment of the tool itself; the types say the same as its own."""
+    return _member(tool.tool, arguments, result, docs, optional=_all_optional(tool.arguments.type))
+
+
+def declaration(name: str, type_: Type, *, documented: bool, doc: str = "") -> str:
+    """A type under its name, as a statement."""
+    said = comment(doc, "") if documented else ""
+    return f"{said}type {name} = {print_type(type_, documented=documented)};\n"
+
+
+def _member(tool: SdkTool, arguments: Type, result: Type, docs: FieldDocs, *, optional: bool) -> str:
+    doc = comment(f"{_mark(tool)}{_description(tool)}", MEMBER_INDENT)
+    return f"{doc}{MEMBER_INDENT}{_signature(tool, arguments, result, docs, optional=optional)};\n"
+
+
+def _signature(tool: SdkTool, arguments: Type, result: Type, docs: FieldDocs, *, optional: bool) -> str:
+    taken = print_type(arguments, documented=docs is not FieldDocs.NONE, indent=MEMBER_INDENT)
+    given = print_type(result, documented=docs is FieldDocs.ALL, indent=MEMBER_INDENT)
+    return f"{member_name(tool.name)}(args{'?' if optional else ''}: {taken}): Promise<{given}>"
+
+
+def _all_optional(arguments: Type) -> bool:
+    """Whether the arguments may be left out altogether."""
+    return isinstance(arguments, Record) and not any(field.required for field in arguments.fields)
+
+
+def _description(tool: SdkTool) -> str:
+    return tool.description.strip() or (tool.title or "").strip()
 
 
 def _mark(tool: SdkTool) -> str:
@@ -100,18 +139,7 @@ def _mark(tool: SdkTool) -> str:
     return f"{DESTRUCTIVE_MARK} " if tool.destructive else ""
 
 
-def _signature(tool: SdkTool, arguments: Type, result: Type, *, documented: bool) -> str:
-    printed = print_type(_of_no_arguments(tool, arguments), documented=documented, indent=MEMBER_INDENT)
-    optional = isinstance(arguments, Record) and not any(field.required for field in arguments.fields)
-    returned = print_type(result, documented=documented, indent=MEMBER_INDENT)
-    return f"{member_name(tool.name)}(args{'?' if optional else ''}: {printed}): Promise<{returned}>"
-
-
 def _of_no_arguments(tool: SdkTool, arguments: Type) -> Type:
     """An object that declares its members, and has none, takes no arguments, even where it does not forbid others."""
     declares_none = tool.input_schema.get("properties") == {} and "additionalProperties" not in tool.input_schema
     return EMPTY if declares_none and isinstance(arguments, Record) and not arguments.fields else arguments
-
-
-def _declare(declared: tuple[tuple[str, Type], ...], *, documented: bool) -> str:
-    return "".join(f"type {name} = {print_type(type_, documented=documented)};\n" for name, type_ in declared)

@@ -5,13 +5,13 @@ A tree is bounded in depth by whoever makes it. Printing is deterministic.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
-from presets.sdk.comments import comment, member_name
+from presets.sdk.comments import comment, inline_comment, member_name
 
 LINE_CHARACTERS = 100
-"""An object type without comments stays on one line up to here."""
+"""Members without comments share a line up to here: to a model each line end costs as much as a short word."""
 
 _INDENT = "  "
 
@@ -72,10 +72,15 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An object: its members, and the type of all others where they may exist."""
+    """An object: its members, and the type of all others where they may exist.
+
+    `title` and `doc` are what its author calls it and says of it; they make no difference between two of them.
+    """
 
     fields: tuple[Field, ...]
     others: Type | None = None
+    title: str = field(default="", compare=False)
+    doc: str = field(default="", compare=False)
 
 
 Type = Word | Named | OneOf | AllOf | ListOf | TupleOf | Record
@@ -155,7 +160,7 @@ def _print_tuple(type_: TupleOf, documented: bool, indent: str) -> str:
 
 def _print_record(record: Record, documented: bool, indent: str) -> str:
     inner = indent + _INDENT
-    members = [_print_field(field, documented, inner) for field in record.fields]
+    members = [_print_field(one, documented, inner) for one in record.fields]
     if record.others is not None:
         members.append(f"[key: string]: {print_type(record.others, documented=documented, indent=inner)}")
     if not members:
@@ -163,13 +168,27 @@ def _print_record(record: Record, documented: bool, indent: str) -> str:
     line = f"{{ {'; '.join(members)} }}"
     if not documented:
         return line
-    docs = [comment(field.doc, inner) for field in record.fields]
+    docs = [one.doc for one in record.fields] + [""] * (len(members) - len(record.fields))
     if not any(docs) and "\n" not in line and len(line) <= LINE_CHARACTERS:
         return line
-    docs += [""] * (len(members) - len(docs))
-    return (
-        "{\n" + "".join(f"{doc}{inner}{member};\n" for doc, member in zip(docs, members, strict=True)) + f"{indent}}}"
-    )
+    return "{\n" + "".join(_lines(docs, members, inner)) + f"{indent}}}"
+
+
+def _lines(docs: Sequence[str], members: Sequence[str], indent: str) -> Iterator[str]:
+    """Members with a comment, and those that are spread themselves, on lines of their own; the others together."""
+    together: list[str] = []
+    for doc, member in zip(docs, members, strict=True):
+        alone = bool(doc) or "\n" in member
+        if together and (alone or sum(map(len, together)) + len(member) > LINE_CHARACTERS):
+            yield f"{indent}{' '.join(together)}\n"
+            together = []
+        if not alone:
+            together.append(f"{member};")
+            continue
+        said = inline_comment(doc)
+        yield f"{comment(doc, indent)}{indent}{member};\n" if "\n" in said else f"{indent}{said}{member};\n"
+    if together:
+        yield f"{indent}{' '.join(together)}\n"
 
 
 def _print_field(field: Field, documented: bool, indent: str) -> str:

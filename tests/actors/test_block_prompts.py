@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from actors.agents import FollowCapabilities
 from actors.block_prompts import model_chosen_of
 from actors.blocks import UseBlocks
 from actors.context import PatchContext
@@ -24,9 +24,10 @@ from blocks.script import ScriptText
 from blocks.store.story_files import StoryPlace
 from blocks.story import StoryMeta
 from engine.drawing.insert import InsertBox
-from engine.errors import InvalidArgumentError, NotFoundError
+from engine.errors import NotFoundError
 from presets.agents.definition import UnusableAgentError
 from presets.agents.roster import UnknownAgentError
+from protocol.session import Audience as SessionAudience
 from tests.actors.fakes import MemoryStore, engine_of, running
 
 HERE = StoryPlace("tale")
@@ -55,7 +56,7 @@ async def test_the_blocks_of_an_agent_of_space_follow_the_engine(space: Space) -
     assert "selection" in found
     assert "at revision 1" in found["world"]
     await space.context.ask(PatchContext({"surface": "scene"}))
-    assert "`space_scene_add_cuboid`" in (await blocks_of(space, "standard"))["tools"]
+    assert "scene-object-tools (5)" in (await blocks_of(space, "standard"))["tools"]
 
 
 async def test_an_agent_that_writes_programs_is_told_the_rule_and_no_list(space: Space) -> None:
@@ -99,16 +100,16 @@ async def test_an_engine_without_a_data_folder_has_prompts_as_they_come(tmp_path
         assert "context" in await blocks_of(space, "standard")
 
 
-async def test_an_agent_with_an_odd_id_says_why_it_has_no_blocks(tmp_path: Path) -> None:
-    folder = tmp_path / "agents" / "odd--id"
-    folder.mkdir(parents=True)
-    (folder / "composition.yml").write_text("[]")
-    options = SpaceOptions(workspace=tmp_path, data=tmp_path / "data")
-    options = replace(options, agents=replace(options.agents, user_root=tmp_path / "agents"))
-    async with running(Space(engine_of(), MemoryStore(), options), built_in_capabilities()) as space:
-        with pytest.raises(InvalidArgumentError, match="odd--id"):
-            await space.block_prompts.compile_space_agent("odd--id")
-        assert "odd--id" not in [one.agent_name for one in await space.block_prompts.space_agents()]
+async def test_a_tool_that_is_switched_off_for_one_agent_is_hidden_from_that_agent_alone(space: Space) -> None:
+    edit = partial(patch_config, raw={"disabledTools": ["space_drawing_inspect"]})
+    await space.blocks.ask(UseBlocks(lambda store: store.configs.edit(None, "standard", edit)))
+    await space.agents.ask(FollowCapabilities())
+    standard, creative = (space.tools.of(SessionAudience(name)) for name in ("standard", "creative"))
+    assert standard.capabilities.get("space_drawing_inspect") is None
+    assert "switched off in its editor" in (standard.why_hidden("space_drawing_inspect") or "")
+    assert creative.capabilities.get("space_drawing_inspect") is not None
+    definition = await space.block_prompts.definition(None, "standard")
+    assert "space_drawing_inspect" in [tool.name for tool in definition.available_tools]
 
 
 async def test_an_unusable_agent_is_refused_with_its_reason(space: Space) -> None:

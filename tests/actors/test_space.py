@@ -58,7 +58,18 @@ async def test_when_it_has_started_the_built_in_tools_of_the_context_are_there(s
 async def test_statistics_show_every_actor_from_the_top_of_the_order_down(space: Space) -> None:
     async with running(space):
         names = [figures.name for figures in space.supervisor.statistics()]
-        assert names == ["context", "agents", "resolution", "mcp sync", "catalog", "stream", "sessions", "blocks", "world"]
+        assert names == [
+            "context",
+            "agents",
+            "resolution",
+            "mcp sync",
+            "catalog",
+            "stream",
+            "sessions",
+            "blocks",
+            "world",
+            "providers",
+        ]
 
 
 async def test_each_change_of_the_list_is_announced_once_and_others_not_at_all(space: Space) -> None:

@@ -53,6 +53,30 @@ def test_a_failure_says_where_what_had_happened_and_what_was_printed() -> None:
     ]
 
 
+@pytest.mark.parametrize("column", [1, 3, 5_000, 9_999, 10_000, None])
+def test_of_a_long_line_the_part_around_the_column_is_shown(column: int | None) -> None:
+    line = "".join(f"{number:05d}" for number in range(2_000))
+    text = report_of(ProgramRun(failure=Failure("exception", "Error: no", 4, column, line)), ID).text
+    shown = text.splitlines()[1].removeprefix("  4 | ")
+    assert len(shown) <= 202
+    start = (column or 1) - 1
+    assert line[start : start + 1] in shown
+    assert line[max(start - 4, 0) : start + 4] in shown
+    assert shown.startswith("…") is (start > 200)
+    assert shown.endswith("…") is (start < 9_800)
+
+
+def test_a_line_that_is_short_enough_is_shown_whole() -> None:
+    line = "x" * 200
+    assert line in report_of(ProgramRun(failure=Failure("exception", "Error: no", 1, 150, line)), ID).text
+
+
+def test_a_message_without_end_is_cut_and_says_how_much_is_missing() -> None:
+    text = report_of(ProgramRun(failure=Failure("refused", "m" * 20_000)), ID).text
+    assert len(text) < 9_000
+    assert "… (12000 more characters)" in text
+
+
 def test_a_failure_without_calls_says_that_nothing_was_called() -> None:
     assert "No tool had been called." in report_of(ProgramRun(failure=Failure("timeout", "too slow")), ID).text
 

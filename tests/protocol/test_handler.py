@@ -11,7 +11,7 @@ from protocol.decision import Accepted, CancelCall, EndSession, HiddenOrUnknownT
 from protocol.handler import SESSION_HEADER, Handler
 from protocol.http_facts import HttpFacts
 from protocol.tool import ToolOutcome
-from protocol.versions import REVISIONS
+from protocol.versions import SESSION_VERSIONS
 from tests.protocol.samples import (
     HANDLER,
     SERVER,
@@ -62,7 +62,7 @@ def test_initialize_declares_tools_that_change_and_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("asked", "answered"),
     [
-        *((version, version) for version in REVISIONS),  # [H] 173
+        *((version, version) for version in SESSION_VERSIONS),  # [H] 173
         ("2026-07-28", "2025-11-25"),
         ("1999-01-01", "2025-11-25"),
     ],
@@ -167,7 +167,7 @@ def test_a_version_header_that_is_not_served_is_400_with_those_that_are(message:
     reply = replied(decide(message, SESSION, facts=post("session-1", version)))
     error = body_of(reply)["error"]
     assert (reply.status, error["code"]) == (400, -32022)
-    assert error["data"] == {"supported": list(REVISIONS), "requested": version}
+    assert error["data"] == {"supported": list(SESSION_VERSIONS), "requested": version}
 
 
 def test_a_body_that_claims_a_version_which_is_not_served_is_400_too() -> None:
@@ -213,7 +213,7 @@ def test_a_cursor_names_no_page(cursor: object) -> None:
     assert (reply.status, body_of(reply)["error"]["code"]) == (200, -32602)
 
 
-@pytest.mark.parametrize("version", list(REVISIONS))
+@pytest.mark.parametrize("version", list(SESSION_VERSIONS))
 def test_the_list_is_in_the_form_of_the_session(version: str) -> None:
     listed = tools(tool(title="Hello"))
     result = body_of(decide(request("tools/list"), session(version), listed=listed))["result"]

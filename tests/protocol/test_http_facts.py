@@ -68,3 +68,20 @@ def test_what_the_client_accepts_is_read_leniently(accept: str | None, json: boo
 def test_a_version_is_read_without_blanks_and_an_empty_one_is_none() -> None:
     assert post(version=" 2025-06-18 ").version == "2025-06-18"
     assert post(version="").version is None
+
+
+def test_headers_of_the_protocol_are_kept_as_often_as_they_came() -> None:
+    facts = HttpFacts(
+        method="POST",
+        version_header="b",
+        mcp_headers=(("mcp-protocol-version", " a "), ("mcp-name", "\tx y "), ("mcp-protocol-version", "b")),
+    )
+    assert facts.values("mcp-name") == ("x y",)
+    assert facts.values("mcp-method") == ()
+    assert facts.versions == ("a", "b")
+
+
+def test_the_version_is_known_without_the_list_of_headers_and_an_empty_one_is_none() -> None:
+    assert HttpFacts(method="GET", version_header=" 2025-11-25 ").versions == ("2025-11-25",)
+    assert HttpFacts(method="GET", mcp_headers=(("mcp-protocol-version", ""),)).versions == ()
+    assert HttpFacts(method="GET").versions == ()

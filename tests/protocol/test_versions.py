@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from protocol.versions import NEWEST_SESSION_VERSION, OLDEST_VERSION, REVISIONS, TOOL_FORMS, negotiate
+from protocol.versions import (
+    NEWEST_SESSION_VERSION,
+    OLDEST_VERSION,
+    REVISIONS,
+    SESSION_VERSIONS,
+    STATELESS_VERSIONS,
+    TOOL_FORMS,
+    negotiate,
+)
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
@@ -38,7 +46,12 @@ def test_batches_exist_in_one_revision_only() -> None:
         ("structured_content", "2025-06-18"),
         ("resource_links", "2025-06-18"),
         ("title", "2025-06-18"),
-        ("priming_event", "2025-11-25"),
+        ("completions", "2025-03-26"),
+        ("elicitation", "2025-06-18"),
+        ("url_elicitation", "2025-11-25"),
+        ("sampling_tools", "2025-11-25"),
+        ("icons", "2025-11-25"),
+        ("result_type", "2026-07-28"),
     ],
 )
 def test_a_feature_is_there_from_its_revision_on(feature: str, since: str) -> None:
@@ -47,9 +60,24 @@ def test_a_feature_is_there_from_its_revision_on(feature: str, since: str) -> No
     }
 
 
-def test_tools_have_three_forms_of_which_the_last_shows_everything() -> None:
-    assert len(TOOL_FORMS) == 3
-    assert (TOOL_FORMS[-1].annotations, TOOL_FORMS[-1].title, TOOL_FORMS[-1].output_schema) == (True, True, True)
+@pytest.mark.parametrize("feature", ["priming_event", "url_elicitation_error"])
+def test_what_came_and_went_again_is_there_in_one_revision(feature: str) -> None:
+    assert [version for version, revision in REVISIONS.items() if getattr(revision, feature)] == ["2025-11-25"]
+
+
+def test_a_missing_resource_has_a_code_of_its_own_in_sessions_only() -> None:
+    codes = {version: revision.missing_resource for version, revision in REVISIONS.items()}
+    assert codes == {version: -32602 if version == "2026-07-28" else -32002 for version in REVISIONS}
+
+
+def test_every_revision_belongs_to_one_generation() -> None:
+    assert (*SESSION_VERSIONS, *STATELESS_VERSIONS) == tuple(REVISIONS)
+    assert STATELESS_VERSIONS == ("2026-07-28",)
+
+
+def test_tools_have_four_forms_of_which_the_last_shows_everything() -> None:
+    assert len(TOOL_FORMS) == 4
+    assert all(getattr(TOOL_FORMS[-1], member) for member in ("annotations", "title", "output_schema", "icons"))
 
 
 def test_the_table_cannot_be_changed() -> None:

@@ -340,7 +340,7 @@ async def test_an_agent_of_space_has_its_blocks_from_the_living_engine(full_stor
     assert "Now: activity=drawing" in preview["messages"][0]["content"]
     await send(full_story, "PATCH", "/api/context", {"activity": "graph"})
     preview = (await send(full_story, "GET", f"{standard}/preview")).json
-    assert "`space_graph_inspect`" in preview["messages"][0]["content"]
+    assert "by preset:" in preview["messages"][0]["content"]
     compiled = await full_story.space.block_prompts.compile_space_agent("standard")
     assert [one.content for one in compiled.messages] == [one["content"] for one in preview["messages"]]
     minimal = (await send(full_story, "GET", "/api/agent-blocks/minimal")).json

@@ -11,6 +11,8 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from presets.presentation import RUN_CODE_NAME
+from presets.schema import WriteArguments, schema_of
 from presets.sdk.sdk import Sdk, SdkBudget, SdkLevel, token_estimate
 from presets.sdk.tool import SdkTool
 from sandbox.compiler_checker import Checker
@@ -144,7 +146,7 @@ def test_tools_of_the_same_words_have_types_of_their_own() -> None:
 def test_comments_say_what_the_type_cannot() -> None:
     width = {"type": "integer", "minimum": 1, "maximum": 9, "default": 4, "description": "Width in px."}
     assert (
-        "/** Width in px. (integer, 1 to 9, default 4) */\n    width?: number;"
+        "/** Width in px. (integer, 1 to 9, default 4) */ width?: number;"
         in Sdk.of([tool("a", {"width": width})]).prompt
     )
 
@@ -158,28 +160,96 @@ def test_a_tool_that_only_reads_and_one_that_destroys_are_marked() -> None:
     ]
 
 
-def test_a_large_set_loses_the_comments_of_fields_first_and_then_everything_but_names() -> None:
-    tools = [
-        tool(f"tool_{n}", {"a": {"type": "string", "description": "What to do. " * 9}}, description="Do it. At once.")
-        for n in range(50)
-    ]
+def test_a_large_set_loses_the_comments_of_results_first_then_those_of_arguments_and_then_all_but_names() -> None:
+    done = {"properties": {"b": {"type": "string", "description": "What was done. " * 9}}}
+    asked = {"a": {"type": "string", "description": "What to do. " * 9}}
+    tools = [tool(f"tool_{n}", asked, description="Do it. At once.", output=done) for n in range(50)]
     levels = [
-        Sdk.of(tools, budget=SdkBudget(full=full, no_field_docs=bare))
-        for full, bare in ((9_000, 9_000), (2_000, 9_000), (100, 200))
+        Sdk.of(tools, budget=SdkBudget(full=full, no_result_docs=some, no_field_docs=bare))
+        for full, some, bare in ((9_000, 9_000, 9_000), (2_500, 9_000, 9_000), (2_000, 2_000, 9_000), (100, 100, 200))
     ]
-    assert [sdk.level for sdk in levels] == [SdkLevel.FULL, SdkLevel.NO_FIELD_DOCS, SdkLevel.CATALOGUE]
-    assert ["What to do." in sdk.prompt for sdk in levels] == [True, False, False]
-    assert ["/** Do it. At once. */" in sdk.prompt for sdk in levels] == [True, True, False]
-    assert "- tool_7: Do it.\n" in levels[2].prompt
+    assert [sdk.level for sdk in levels] == list(SdkLevel)
+    assert ["What was done." in sdk.prompt for sdk in levels] == [True, False, False, False]
+    assert ["What to do." in sdk.prompt for sdk in levels] == [True, True, False, False]
+    assert ["/** Do it. At once. */" in sdk.prompt for sdk in levels] == [True, True, True, False]
+    assert "- tool_7: Do it.\n" in levels[3].prompt
     assert len({sdk.declarations for sdk in levels}) == 1
     sizes = [token_estimate(sdk.prompt) for sdk in levels]
     assert sizes == sorted(sizes, reverse=True)
     assert all("sdk.search" in sdk.prompt and "sdk.describe" in sdk.prompt for sdk in levels)
 
 
+def test_a_level_without_a_budget_is_left_out() -> None:
+    assert Sdk.of([tool()], budget=SdkBudget(full=-1)).level is SdkLevel.NO_FIELD_DOCS
+    assert Sdk.of([tool()], budget=SdkBudget(full=-1, no_field_docs=-1)).level is SdkLevel.CATALOGUE
+
+
 def test_a_catalogue_has_an_end() -> None:
     sdk = Sdk.of([tool(f"tool_{n}") for n in range(99)], budget=SdkBudget(full=1, no_field_docs=1, catalogue=100))
-    assert "- … and 85 more; find them with `sdk.search`" in sdk.prompt
+    assert "- … and 86 more; find them with `sdk.search`" in sdk.prompt
+
+
+def test_the_prompt_names_the_tool_as_the_model_sees_it() -> None:
+    assert Sdk.of([]).prompt.startswith(f"## Writing code for {RUN_CODE_NAME}\n")
+
+
+def test_members_without_comments_share_a_line() -> None:
+    members = {**{name: {"type": "string"} for name in "abcd"}, "c": {"type": "string", "description": "Third."}}
+    assert "{\n    a?: string; b?: string;\n    /** Third. */ c?: string;\n    d?: string;\n  }" in (
+        Sdk.of([tool("x", members)]).prompt
+    )
+
+
+def test_a_sentence_that_was_broken_for_the_width_of_a_page_is_one_line_again_and_an_example_is_not() -> None:
+    text = f"{'Long words. ' * 8}\nand `more` of them.\n- one\nfoo(bar)"
+    assert f"{'Long words. ' * 8}and `more` of them.\n   * - one\n   * foo(bar)" in (
+        Sdk.of([tool("x", description=text)]).prompt
+    )
+
+
+def test_what_base_revision_means_is_said_once() -> None:
+    writing = SdkTool(name="write", description="Write.", input_schema=schema_of(WriteArguments))
+    prompt = Sdk.of([writing, tool("x", {"base_revision": {"type": "string", "description": "Another thing."}})]).prompt
+    assert "write(args?: { base_revision?: number })" in prompt
+    assert "/** Another thing. */ base_revision?: string;" in prompt
+    assert prompt.count("- `base_revision` is") == 1
+    assert "`base_revision`" not in Sdk.of([tool()]).prompt
+
+
+def test_bounds_that_only_a_mistake_goes_beyond_are_not_told() -> None:
+    members = {
+        "a": {"type": "integer", "minimum": -(2**53) + 1, "maximum": 2**53 - 1},
+        "b": {"type": "number", "minimum": 0.5, "maximum": 1e6},
+        "c": {"type": "string", "minLength": 1, "maxLength": 4_194_304},
+        "d": {"type": "number", "minimum": -99_999, "maximum": 99_999},
+    }
+    prompt = Sdk.of([tool("x", members)]).prompt
+    for said in ("(integer) */ a?", "(≥ 0.5) */ b?", "(at least 1 characters) */ c?", "(-99999 to 99999) */ d?"):
+        assert said in prompt
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", list(SdkLevel)[:3])
+async def test_what_the_model_reads_is_valid_at_every_level(level: SdkLevel) -> None:
+    large = 10**9
+    budgets = dict(
+        zip(list(SdkLevel)[:3], (SdkBudget(large), SdkBudget(-1, large), SdkBudget(-1, 0, large)), strict=True)
+    )
+    foreign = [
+        SdkTool(name=f"t{n}", description="*/", input_schema={"properties": {"v": one}}, output_schema=one)
+        for n, one in enumerate(schema for schema in samples_of_schemas(60) if isinstance(schema, dict))
+    ]
+    sdk = Sdk.of([*built_in_tools(), *foreign], budget=budgets[level])
+    assert sdk.level is level
+    shown = sdk.prompt.partition("```ts\n")[2].partition("```")[0]
+    with trio.fail_after(30):
+        checker = await Checker.start(await CompilerPlan.made())
+        try:
+            found = await checker.check(shown, "")
+        finally:
+            await checker.process.kill()
+    assert found is not None
+    assert [problem for problem in found if problem.code != MODIFIER_OUT_OF_PLACE] == []
 
 
 def test_the_bytes_do_not_depend_on_any_order() -> None:

@@ -53,7 +53,7 @@ def test_a_description_is_the_declaration_with_its_comments() -> None:
     tree = {"children": {"type": "array", "items": {"$ref": "#"}, "description": "Those below."}}
     tools = Sdk.of([tool("plant", tree, description="Plant a tree.")]).tools
     assert describe(tools, ["plant"]) == (
-        "type Plant_Args = {\n  /** Those below. */\n  children?: Plant_Args[];\n};\n"
+        "type Plant_Args = {\n  /** Those below. */ children?: Plant_Args[];\n};\n"
         "  /** Plant a tree. */\n  plant(args: Plant_Args): Promise<any>;\n"
     )
 

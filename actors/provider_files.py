@@ -1,0 +1,183 @@
+"""The user's providers on disk: the configuration in one file, the keys in another that its owner alone can read.
+
+Owns the form of both files, and moves keys out of a configuration in which somebody wrote them. Blocks.
+"""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Protocol, cast
+
+from actors.provider_book import HEADERS, KEY, ProviderBook, ProviderSecrets, members_of
+from actors.secret import Secret
+from blocks.store.files import DataFiles, Parts, shown
+from blocks.store.limits import MAX_FILE_BYTES
+
+CONFIG_FILE = "config.json"
+"""Below the data folder: `providers`, `defaultProviderId`, and whatever else somebody keeps there."""
+
+KEYS_FILE = "provider-keys.json"
+"""Below the data folder, mode 0600: `{providers: {id: {apiKey, customHeaders}}}`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedProviders:
+    """What the files hold, and what was wrong with them."""
+
+    book: ProviderBook
+    reports: tuple[str, ...] = ()
+
+
+class ProviderStore(Protocol):
+    """Where the providers are kept. Every method blocks, and raises `EngineError` for what the disk refuses."""
+
+    def load(self) -> LoadedProviders:
+        """What is kept. A broken file is set aside and reported."""
+        ...
+
+    def save(self, before: ProviderBook, after: ProviderBook) -> None:
+        """Keep `after` where `before` was kept; durable when it returns."""
+        ...
+
+
+class MemoryProviders:
+    """Keeps providers as long as the engine runs: for one without a data folder."""
+
+    def load(self) -> LoadedProviders:
+        """None, at first."""
+        return LoadedProviders(ProviderBook())
+
+    def save(self, before: ProviderBook, after: ProviderBook) -> None:
+        """The actor has them; nothing else is to be done."""
+
+
+class ProviderFiles:
+    """The two files below the data folder."""
+
+    def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:
+        self._root = root
+        self._clock = clock
+        self._files: DataFiles | None = None
+
+    def load(self) -> LoadedProviders:
+        """See `ProviderStore`. Keys that stand in the configuration are moved into their own file."""
+        reports: list[str] = []
+        config = self._read((CONFIG_FILE,), reports)
+        secrets = _secrets(self._read((KEYS_FILE,), reports).get("providers"))
+        listed = config.pop("providers", [])
+        if not isinstance(listed, list | tuple):
+            # It stays where it is, and is named: nothing of it is lost.
+            reports.append(f"{CONFIG_FILE}: providers must be a list")
+            config["providers"], listed = listed, []
+        entries = tuple(cast("list[Any]", listed))
+        default = config.pop("defaultProviderId", None)
+        stored = ProviderBook(entries, default if isinstance(default, str) and default else None, secrets, config)
+        moved = _with_keys_apart(stored)
+        if moved is not stored or self._others_can_read():
+            self._write_keys(moved)
+            self._write_config(moved)
+        return LoadedProviders(moved, tuple(reports))
+
+    def save(self, before: ProviderBook, after: ProviderBook) -> None:
+        """See `ProviderStore`. Keys come first and go last, so that no provider is ever without its own."""
+        leaving = len(after.secrets) < len(before.secrets)
+        if leaving:
+            self._write_config(after)
+        if after.secrets != before.secrets:
+            self._write_keys(after)
+        if not leaving:
+            self._write_config(after)
+
+    @property
+    def _opened(self) -> DataFiles:
+        if self._files is None:
+            self._files = DataFiles(self._root)
+        return self._files
+
+    def _read(self, parts: Parts, reports: list[str]) -> dict[str, Any]:
+        """The object in a file; an empty one where it is missing, or was broken and has been set aside."""
+        file = self._opened.read(parts)
+        if file is None:
+            return {}
+        reason = "it is no JSON object"
+        with suppress(ValueError, RecursionError):
+            if len(file.data) > MAX_FILE_BYTES:
+                reason = f"it has more than {MAX_FILE_BYTES:,} bytes"
+            else:
+                value: object = json.loads(file.data.decode("utf-8-sig"))
+                if isinstance(value, dict):
+                    return cast("dict[str, Any]", value)
+        kept_as = self._opened.set_aside(parts, self._clock())
+        reports.append(f"{shown(parts)!r} was broken and is kept as {kept_as!r}: {reason}")
+        return {}
+
+    def _write_keys(self, book: ProviderBook) -> None:
+        kept = {name: _secrets_json(secrets) for name, secrets in book.secrets.items()}
+        self._opened.write((KEYS_FILE,), _encoded({"providers": {name: one for name, one in kept.items() if one}}))
+
+    def _write_config(self, book: ProviderBook) -> None:
+        config = {**book.others, "providers": list(book.entries), "defaultProviderId": book.default_id}
+        self._opened.write((CONFIG_FILE,), _encoded(config))
+
+    def _others_can_read(self) -> bool:
+        """Whether somebody has opened the file of the keys to others; writing it anew closes it."""
+        with suppress(OSError):
+            mode = (self._root / KEYS_FILE).lstat().st_mode
+            return stat.S_IMODE(mode) & 0o077 != 0
+        return False
+
+
+def _with_keys_apart(book: ProviderBook) -> ProviderBook:
+    """The book without secrets among its entries; the same one where there are none. A kept secret wins."""
+    secrets = dict(book.secrets)
+    entries: list[Any] = []
+    for entry in book.entries:
+        members = dict(members_of(entry))
+        name = members.get("id")
+        found = _secret_of({KEY: members.get(KEY), HEADERS: members.get(HEADERS)})
+        if isinstance(name, str) and name and (KEY in members or HEADERS in members):
+            secrets.setdefault(name, found)
+            # Only what was understood is moved; what was not stays, so that it is named and not lost.
+            for field, understood in ((KEY, found.key), (HEADERS, found.headers or members.get(HEADERS) in (None, {}))):
+                if understood or members.get(field) is None:
+                    members.pop(field, None)
+            entries.append(members)
+        else:
+            entries.append(entry)
+    if tuple(entries) == book.entries:
+        return book
+    return ProviderBook(tuple(entries), book.default_id, MappingProxyType(secrets), book.others)
+
+
+def _secrets(raw: object) -> Mapping[str, ProviderSecrets]:
+    return MappingProxyType({name: _secret_of(one) for name, one in members_of(raw).items()})
+
+
+def _secret_of(raw: object) -> ProviderSecrets:
+    members = members_of(raw)
+    key, headers = members.get(KEY), members_of(members.get(HEADERS))
+    whole = all(isinstance(value, str) for value in headers.values())
+    return ProviderSecrets(
+        Secret(key) if isinstance(key, str) and key else None,
+        MappingProxyType({name: Secret(value) for name, value in headers.items()} if whole else {}),
+    )
+
+
+def _secrets_json(secrets: ProviderSecrets) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    if secrets.key is not None:
+        said[KEY] = secrets.key.reveal()
+    if secrets.headers:
+        said[HEADERS] = {name: value.reveal() for name, value in secrets.headers.items()}
+    return said
+
+
+def _encoded(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
