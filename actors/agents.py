@@ -114,7 +114,8 @@ class AgentsActor(Actor[AgentBook]):
         runtime: CodeRuntimeState,
         blocks: BlocksActor | None = None,
     ) -> None:
-        super().__init__(AgentBook(Scope.deployment(options.presentation)))
+        super().__init__(AgentBook(Scope.deployment(options.presentation, self._scopes_changed)))
+        self._mounting = False
         self._resolution = resolution
         self._options = options
         self._runtime = runtime
@@ -168,22 +169,33 @@ class AgentsActor(Actor[AgentBook]):
             scopes[definition.id] = scope
             return None
 
+        self._mounting = True
         try:
-            checked = roster.checked(try_to_mount)
-        except BaseException:
-            for scope in scopes.values():
+            try:
+                checked = roster.checked(try_to_mount)
+            except BaseException:
+                for scope in scopes.values():
+                    scope.close()
+                raise
+            self._report(checked)
+            before = self.state.scopes
+            self.state.scopes, self.state.roster = scopes, roster
+            self.state.known, self.state.no_runtime_because = known, no_runtime
+            for scope in before.values():
                 scope.close()
-            raise
-        self._report(checked)
-        before = self.state.scopes
-        self.state.scopes, self.state.roster = scopes, roster
-        self.state.known, self.state.no_runtime_because = known, no_runtime
-        for scope in before.values():
-            scope.close()
+        finally:
+            self._mounting = False
         views = MappingProxyType({agent_id: scope.view() for agent_id, scope in scopes.items()})
         made = Agents(checked, views, self._options.default)
         self.agents.publish(made)
         return made
+
+    def _scopes_changed(self) -> None:
+        """Publish what somebody has declared in a scope while the engine runs; mounting publishes by itself."""
+        if not self._mounting:
+            now = self.agents.value
+            views = MappingProxyType({agent_id: scope.view() for agent_id, scope in self.state.scopes.items()})
+            self.agents.publish(Agents(now.roster, views, now.default))
 
     async def _disabled_tools(self, roster: Roster) -> Mapping[str, frozenset[str]]:
         """The tools that the user has switched off for single agents."""

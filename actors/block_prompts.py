@@ -186,6 +186,5 @@ class BlockPrompts:
 
         Raises as `prepare` and `compile`.
         """
-        await self._agents.ask(ReadAgents())
         prepared = await self._prepare_space_agent(self._living_engine(agent, presentation))
         return await self.compile(prepared, Audience.MODEL)

@@ -8,7 +8,8 @@ Published: the context with what is active in it. Source: agent-presets, "Preset
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import ClassVar
 
 import structlog
@@ -61,7 +62,7 @@ class ContextView:
 
 @dataclass(frozen=True, slots=True)
 class SetContext(Message[ContextView]):
-    """Replace the whole context. Facts of the engine (`world_id`) that are left out stay as they are."""
+    """Replace the whole context. Facts of the engine (`world_id`) and of units that are left out stay as they are."""
 
     context: Mapping[str, FactValue | None]
 
@@ -88,9 +89,13 @@ class ResetOverrides(Message[ContextView]):
 
 @dataclass(frozen=True, slots=True)
 class EditCapabilities(Message[ContextView]):
-    """Change which presets and adapters exist, whole or not at all."""
+    """Change which presets and adapters exist, whole or not at all, and facts of whoever brings them along.
+
+    None takes a fact away. Such facts outlast a `SetContext` that leaves them out.
+    """
 
     edit: CapabilityEdit
+    facts: Mapping[str, FactValue | None] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +136,8 @@ class ContextState:
     view: ContextView
     definitions: tuple[ToolDefinition, ...] = ()
     facts_serial: int = -1
+    lasting: frozenset[str] = frozenset()
+    """Facts that came with capabilities, by name."""
 
 
 REMEMBERED = ("surface", "activity", "canvas_visible")
@@ -162,7 +169,8 @@ class ContextActor(Actor[ContextState]):
     @handles(SetContext)
     async def _set_context(self, message: SetContext) -> ContextView:
         current = self.state.view.context
-        kept = {"world_id": current.world_id, "selection_kind": current.selection_kind}
+        lasting = {name: value for name, value in current.facts().items() if name in self.state.lasting}
+        kept = {"world_id": current.world_id, "selection_kind": current.selection_kind, **lasting}
         return await self._move_to(_snapshot({**kept, **message.context}))
 
     @handles(PatchContext)
@@ -185,7 +193,9 @@ class ContextActor(Actor[ContextState]):
 
     @handles(EditCapabilities)
     async def _edit(self, message: EditCapabilities) -> ContextView:
-        view = self.state.view
+        view, facts = self.state.view, message.facts
+        if facts:
+            view = replace(view, context=_snapshot({**view.context.model_dump(), **facts}))
         resolved = await self._resolution.ask(Edit(message.edit, view.context, view.overrides))
         try:
             await self._sync.ask(Sync(resolved.definitions))
@@ -194,6 +204,8 @@ class ContextActor(Actor[ContextState]):
             raise
         await self._resolution.ask(Settle(keep=True))
         await self._agents.ask(FollowCapabilities())
+        gone = {name for name, value in facts.items() if value is None}
+        self.state = replace(self.state, lasting=(self.state.lasting | facts.keys()) - gone)
         return self._become(view, resolved)
 
     @handles(ExplainTool)

@@ -1,5 +1,6 @@
 """The order of asks: who may ask whom. An actor asks only those below it, so no two can wait for each other."""
 
+UNITS = 80
 CONTEXT = 70
 AGENTS = 65
 RESOLUTION = 60

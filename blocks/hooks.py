@@ -71,6 +71,19 @@ class Hooks:
         """Add a plugin behind those that there are. Raises `ConflictError` when its name is taken."""
         if plugin in self._plugins:
             raise ConflictError(f"a plugin {plugin!r} has hooks already; names of plugins are unique")
+        self.replace(
+            plugin, before_context=before_context, before_blocks=before_blocks, before_generation=before_generation
+        )
+
+    def replace(
+        self,
+        plugin: str,
+        *,
+        before_context: BeforeContext | None = None,
+        before_blocks: BeforeBlocks | None = None,
+        before_generation: BeforeGeneration | None = None,
+    ) -> None:
+        """Let a plugin have these hooks, at its place in the order; behind the others where it had none."""
         self._plugins[plugin] = _Plugin(plugin, before_context, before_blocks, before_generation)
 
     def unregister(self, plugin: str) -> None:

@@ -18,6 +18,7 @@ from presets.context import ContextSnapshot, FactValue
 from presets.definition import DefaultState, OverrideState, PresetDefinition, Risk
 from presets.matching import NONE, ContextPattern, plain_word
 from presets.overrides import NO_OVERRIDES, Overrides
+from presets.presentation import RESERVED_NAMES
 from presets.registry import PresetRegistry
 from presets.resolution import ActiveTool, Reason, Resolution, decide
 from presets.suggestions import close_names, did_you_mean, quoted
@@ -334,6 +335,13 @@ class _Explainer:
         return None if owner == MANAGED_OWNER else owner
 
     def _unknown(self, tool: str) -> Explanation:
+        if RESERVED_NAMES.reserved(tool):
+            return Explanation(
+                tool=tool,
+                state=ToolState.UNKNOWN,
+                reason=f"There is no tool {quoted(tool)} here: it runs programs, and only agents that are shown their "
+                "tools as code have it, such as the agent 'code'.",
+            )
         names = {adapter.mcp_name for adapter in self._adapters} | set(self._owners)
         ids = {adapter.id for adapter in self._adapters} if "." in tool else set[str]()
         close = close_names(tool, sorted(names | ids))

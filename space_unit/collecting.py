@@ -6,7 +6,6 @@ Order is that of the module's names, so the same file always gives the same list
 from __future__ import annotations
 
 import inspect
-import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from space_unit.authoring import HOOK_MARK, TOOL_MARK, BlockSpec, FactsSpec, Pre
 from space_unit.call import Call
 from space_unit.contribution import Contribution, check_contribution, mcp_name_of, tool_id_of
 from space_unit.signature import Signature, signature_of
+from space_unit.tracebacks import in_one_line, own_traceback
 
 
 HOOK_SECONDS = 5.0
@@ -115,9 +115,9 @@ def _run_of(
                     raise ToolError(str(error)) from error
                 except Exception as error:
                     # The boundary to a unit's code: its bug is told to the caller, and the log has the traceback.
-                    around.log(f"tool {name} failed\n{traceback.format_exc()}")
+                    around.log(f"tool {name} failed\n{own_traceback(error)}")
                     raise ToolError(
-                        f"tool {name!r} of unit {around.unit!r} failed: {said_of(error)}; its log has the traceback"
+                        f"tool {name!r} of unit {around.unit!r} failed: {in_one_line(error)}; its log has the traceback"
                     ) from error
                 return _outcome(made, signature)
 
@@ -133,13 +133,6 @@ def _outcome(made: Any, signature: Signature) -> ToolOutcome:
     if structured is None:
         return ToolOutcome.text("done")
     return ToolOutcome((TextContent(type="text", text=encode(structured).decode("utf-8")),), structured)
-
-
-def said_of(error: BaseException) -> str:
-    """An error of a unit's code in one line, with the last place in a file."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({frames[-1].filename.rpartition('/')[2]}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}{where}"
 
 
 def _preset(unit: str, spec: PresetSpec, tools: Mapping[Callable[..., Any], ToolAdapter]) -> PresetDefinition:
@@ -203,8 +196,8 @@ def _chained(name: str, functions: Sequence[Callable[[Any], Any]], around: Surro
                 try:
                     made = function(value)
                     value = _checked(name, await made if inspect.isawaitable(made) else made)
-                except Exception:  # noqa: BLE001 - the boundary to a unit's code, which must cost nobody a prompt
-                    around.log(f"{name} failed; the prompt was made without it\n{traceback.format_exc()}")
+                except Exception as error:  # noqa: BLE001 - the boundary to a unit's code, which must cost nobody a prompt
+                    around.log(f"{name} failed; the prompt was made without it\n{own_traceback(error)}")
             if limit.cancelled_caught:
                 around.log(f"{name} took more than {HOOK_SECONDS:g} s; the prompt was made without it")
         return value

@@ -15,7 +15,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from importlib.abc import InspectLoader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from pathlib import Path
 from types import CodeType, ModuleType
 
 from engine.units.source import UnitSource
@@ -27,7 +26,7 @@ _PREFIX = "space_units_"
 
 
 class UnitModules:
-    """A finder for the packages of units. `install` and `remove` it once each; loading blocks and may run in a thread."""
+    """A finder for the packages of units. `install` and `remove` it once each; loading blocks, in any thread."""
 
     def __init__(self) -> None:
         # A name that no other finder of this process has, such as that of a second engine.
@@ -125,7 +124,4 @@ class _Loader(InspectLoader):
         return self._is_package
 
     def exec_module(self, module: ModuleType) -> None:
-        if module.__spec__ is not None and module.__spec__.origin is None:
-            # So that a unit's code may ask where it lies, whichever of its modules it asks.
-            module.__file__ = str(Path(self._path))
         exec(self.get_code(module.__name__), module.__dict__)  # noqa: S102 - this is what loading a unit is

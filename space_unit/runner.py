@@ -15,6 +15,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
@@ -25,7 +26,9 @@ from engine.errors import EngineError
 from engine.units.folder import UnitFolder
 from engine.units.manifest import PYTHON
 from engine.units.source import UnitSource, is_test
+from space_unit.collecting import Surroundings, collect
 from space_unit.modules import ENTRY, UnitModules
+from space_unit.tracebacks import own_traceback
 
 MEMORY_BYTES = 4 * 1024**3
 """Of address space, most of which libraries only reserve."""
@@ -70,8 +73,8 @@ def run_tests(folder: Path, report: TextIO, only: str | None = None) -> bool:
     except EngineError as error:
         tell("problem", text=str(error))
         return False
-    except (Exception, SystemExit):  # noqa: BLE001 - the boundary to the unit's code
-        text = _traceback()
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the boundary to the unit's code
+        text = own_traceback(error)
         tell("problem", text=text)
         print(text, file=sys.stderr)
         return False
@@ -84,7 +87,8 @@ def _found(source: UnitSource, modules: UnitModules, only: str | None) -> Iterab
     package = modules.add(source)
     wanted_file, _, wanted_test = (only or "").partition("::")
     if source.manifest.kind == PYTHON:
-        modules.load(package, ENTRY)
+        around = Surroundings(unit=source.name, in_use=nullcontext, log=print)
+        collect(source, vars(modules.load(package, ENTRY)), around)
     for path in source.files:
         named = wanted_file in ("", path, path.rpartition("/")[2], path.rpartition("/")[2].removesuffix(".py"))
         if is_test(path) and path.rpartition("/")[2].startswith("test_") and path.endswith(".py") and named:
@@ -112,7 +116,7 @@ def _run(name: str, test: Callable[[], Any], tell: Callable[..., None]) -> bool:
         tell("skipped", test=name, message=str(skip))
         return True
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the boundary to a test
-        text = _traceback()
+        text = own_traceback(error)
         tell("failed", test=name, where=_where(error, name), message=_message(error), traceback=text)
         print(f"FAILED {name}\n{text}")
         return False
@@ -134,18 +138,6 @@ def _where(error: BaseException, name: str) -> str:
     path = name.partition("::")[0]
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(path)]
     return f"{path}:{frames[-1].lineno}" if frames else path
-
-
-def _traceback() -> str:
-    """The present error without the frames of this runner, of Python's import and of trio."""
-    kept: list[str] = []
-    kind, error, trace = sys.exc_info()
-    for frame, line in traceback.walk_tb(trace):
-        path = frame.f_code.co_filename
-        if path != __file__ and "importlib" not in path and "/trio/" not in path and "/outcome/" not in path:
-            kept += traceback.format_list([traceback.FrameSummary(path, line, frame.f_code.co_name)])
-    head = ["Traceback (most recent call last):\n"] if kept else []
-    return "".join([*head, *kept, *traceback.format_exception_only(kind, error)]).rstrip("\n")
 
 
 def _limit(cpu_seconds: int) -> None:

@@ -77,7 +77,8 @@ class SpaceApp(QuartTrio):
             response = problem_of(error)
             _log_failure(request.path, request.method, response, error)
             # Clients of MCP read JSON-RPC, and try other transports when they get anything else.
-            failed = error_reply(None, ErrorCode.INTERNAL_ERROR, str(error), response.status_code)
+            request_id = request.body.request_id()
+            failed = error_reply(request_id, ErrorCode.INTERNAL_ERROR, str(error), response.status_code)
             return response_of(failed)
 
 

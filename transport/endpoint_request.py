@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 
 import trio
 
+from protocol.jsonrpc import Request, RequestId, parse
 from transport.asgi import Scope
 
 
@@ -53,6 +54,11 @@ class _Body:
         if self._size > self._most:
             raise BodyTooLargeError(f"the body is longer than {self._most} bytes")
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+
+    def request_id(self) -> RequestId | None:
+        """The id of the one request that is in it, for an answer to what has failed; None where there is none."""
+        message = parse(b"".join(self._parts)) if self._complete else None
+        return message.id if isinstance(message, Request) else None
 
     def _wake(self) -> None:
         if self._waiting is not None:

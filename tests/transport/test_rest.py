@@ -48,7 +48,18 @@ async def test_the_status_has_every_figure_that_the_document_names(engine: Runni
     assert (status["mcp"]["running"], status["mcp"]["port"]) == (True, engine.port)
     assert status["mcp"]["tool_namespace_prefix"] == "space_"
     assert [actor["name"] for actor in status["actors"]] == [
-        *("context", "agents", "resolution", "mcp sync", "catalog", "stream", "sessions", "blocks", "world")
+        *(
+            "context",
+            "agents",
+            "resolution",
+            "mcp sync",
+            "catalog",
+            "stream",
+            "sessions",
+            "blocks",
+            "world",
+            "providers",
+        )
     ]
     assert all(actor["failed"] == 0 for actor in status["actors"])
 
