@@ -186,5 +186,7 @@ class BlockPrompts:
 
         Raises as `prepare` and `compile`.
         """
+        if agent not in self._agents.agents.value.views:
+            await self._agents.ask(ReadAgents())
         prepared = await self._prepare_space_agent(self._living_engine(agent, presentation))
         return await self.compile(prepared, Audience.MODEL)

@@ -13,7 +13,7 @@ import structlog
 import trio
 
 from actors.agent_tools import FIRST_REVISION, AgentToolLists
-from actors.agents import AgentOptions, AgentsActor, ReadAgents
+from actors.agents import AgentOptions, AgentsActor
 from actors.app import RunningApp
 from actors.block_prompts import BlockPrompts
 from actors.blocks import BlocksActor
@@ -148,7 +148,6 @@ class Space:
             await nursery.start(self.generation.run)
             for edit in edits:
                 await self.context.ask(EditCapabilities(edit))
-            await self.agents.ask(ReadAgents())
             nursery.start_soon(self._announce_changes)
             nursery.start_soon(self._find_renderer)
             task_status.started()

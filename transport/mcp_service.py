@@ -33,7 +33,7 @@ from actors.space import Space
 from engine.errors import ConflictError, EngineError, InvalidArgumentError
 from presets.agents.roster import UnknownAgentError
 from presets.explain import ToolState
-from presets.presentation import Presentation
+from presets.presentation import RESERVED_NAMES, Presentation
 from presets.projection import Hidden, RouteThroughProgram
 from protocol.decision import (
     Accepted,
@@ -268,7 +268,7 @@ class McpService:
         owners = owners_of(self.space.catalog.tools.value)
         explanation = await self.space.context.ask(ExplainTool(decision.name, owners))
         if explanation.state is ToolState.UNKNOWN:
-            if not explanation.suggestions:
+            if not explanation.suggestions and not RESERVED_NAMES.reserved(decision.name):
                 return self.handler.unknown_tool_reply(decision)
             # Close names may be those of hidden tools, which only the explanation knows.
             return error_reply(decision.request_id, ErrorCode.INVALID_PARAMS, f"Unknown tool: {explanation.reason}")
