@@ -323,6 +323,9 @@ class ModelClient:
                 headers=endpoint.request_headers(),
                 content=None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"),
             )
+        except ImportError:
+            what = "cannot be asked: the proxy that the environment names is of a kind that is not spoken here"
+            raise _AttemptError(ProviderError(endpoint.provider_id, what, "refused"), again=False) from None
         except (httpx.InvalidURL, ValueError):
             raise _AttemptError(ProviderError(endpoint.provider_id, _UNSENDABLE, "refused"), again=False) from None
         answer = _Answer(endpoint, await _sent(client, request, endpoint))

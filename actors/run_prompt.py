@@ -83,16 +83,21 @@ class RunPrompts:
     async def prompt(self, story: OrderedStory, *, brief: str | None = None) -> RunPrompt:
         """The prompt of the order's agent; of a writer with a `brief` where a planner has left one.
 
-        Raises `NoModelError` and `HookError`.
+        Raises `NoModelError`, `ConflictError` for a provider without a model, and `HookError`.
         """
         order = story.order
-        model = self.models.of(order.agent, story.snapshot.story.settings)
+        if order.agent == PREWRITER:
+            return await self.planner_prompt(story)
+        model = self._model(story, order.agent)
         context = replace(self._context(story, model), writing_brief=brief)
         return RunPrompt(model, await self._compile(story, order.agent, context, story.snapshot.config))
 
     async def planner_prompt(self, story: OrderedStory) -> RunPrompt:
-        """The prompt of the planner: what the writer would be shown, without what the writer is told to do."""
-        model = self.models.of(PREWRITER, story.snapshot.story.settings)
+        """The prompt of the planner: what the writer would be shown, without what the writer is told to do.
+
+        Raises as `prompt`.
+        """
+        model = self._model(story, PREWRITER)
         context = self._context(story, model)
         writer = self._prompts.story_agents.require(WRITER)
         material = [block for block in default_blocks(writer, context, ()) if block.id not in _NOT_FOR_THE_PLANNER]
@@ -104,6 +109,15 @@ class RunPrompts:
         kept = await self._blocks.ask(UseBlocks(config))
         context = replace(context, full_context="\n\n".join(map(_content, material)))
         return RunPrompt(model, await self._compile(story, PREWRITER, context, kept.result))
+
+    def _model(self, story: OrderedStory, agent: str) -> ResolvedModel:
+        model = self.models.of(agent, story.snapshot.story.settings)
+        if not model.model_id:
+            raise ConflictError(
+                f"no model for {agent!r}: provider {model.provider_id!r} has no `defaultModel`, and the story's "
+                "`modelOverrides` name none. Set one of them; `POST /api/providers/…/test` lists what there is"
+            )
+        return model
 
     async def _compile(
         self, story: OrderedStory, agent: str, context: AgentBlockContext, config: Versioned[AgentBlockConfig]

@@ -35,6 +35,7 @@ async def watch_folders(
     stop = threading.Event()
 
     def follow() -> None:
+        waited = False
         for changes in watch(
             *roots,
             watch_filter=None,
@@ -46,17 +47,17 @@ async def watch_folders(
             raise_interrupt=False,
             ignore_permission_denied=True,
         ):
-            trio.from_thread.run_sync(told, _paths(changes))
+            # What changed just before the watcher was there is found at its first rest.
+            paths = _paths(changes) if changes or waited else frozenset(roots)
+            waited = waited or not changes
+            if paths:
+                trio.from_thread.run_sync(changed, paths)
 
     async def stop_when_cancelled() -> None:
         try:
             await trio.sleep_forever()
         finally:
             stop.set()
-
-    def told(paths: frozenset[Path]) -> None:
-        if paths:
-            changed(paths)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(stop_when_cancelled)

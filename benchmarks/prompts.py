@@ -45,6 +45,7 @@ SCENE = ContextSnapshot(surface="scene", canvas_visible=False, world_id="world-1
 
 FORCED = {
     SdkLevel.FULL: SdkBudget(full=10**9),
+    SdkLevel.NO_RESULT_DOCS: SdkBudget(full=0, no_result_docs=10**9),
     SdkLevel.NO_FIELD_DOCS: SdkBudget(full=0, no_field_docs=10**9),
     SdkLevel.CATALOGUE: SdkBudget(full=0, no_field_docs=0),
 }

@@ -19,6 +19,7 @@ README = Path(__file__).parents[1] / "README.md"
 _COLUMN_NAMES = {
     "native": "native",
     "full": "SDK, all",
+    "no_result_docs": "SDK, no result docs",
     "no_field_docs": "SDK, no field docs",
     "catalogue": "catalogue",
 }

@@ -27,6 +27,14 @@ class InputNeededError(Exception):
         self.required = required
 
 
+class MalformedAnswerError(Exception):
+    """Raised by `Interaction.ask` where the client brought an answer that is none. Let it through.
+
+    The request is then answered with `Handler.malformed_answer_reply`; a request of ours in a session that is answered
+    so is a `ToolError` instead, since the call itself was in order.
+    """
+
+
 class Interaction(ToolCall, Protocol):
     """A call that can talk with its client. Everything before a question may run again: ask first, then act."""
 
@@ -54,7 +62,7 @@ class Interaction(ToolCall, Protocol):
     async def ask(self, requests: Mapping[str, InputRequest], state: object = None) -> Mapping[str, InputResponse]:
         """Ask the client, and give all the answers under the same keys, which no other question of the call has.
 
-        `state` is any JSON value that the tool wants to have back in the next round. Raises `InputNeededError` as said
-        there, and `ToolError` for what the client cannot be asked.
+        `state` is any JSON value that the tool wants to have back in the next round. Raises `InputNeededError` and
+        `MalformedAnswerError` as said there, and `ToolError` for what the client cannot be asked.
         """
         ...

@@ -43,6 +43,7 @@ UNBOUNDED_TOKENS = 2**40
 
 _BUDGETS = {
     SdkLevel.FULL: SdkBudget(full=UNBOUNDED_TOKENS),
+    SdkLevel.NO_RESULT_DOCS: SdkBudget(full=-1, no_result_docs=UNBOUNDED_TOKENS),
     SdkLevel.NO_FIELD_DOCS: SdkBudget(full=-1, no_field_docs=UNBOUNDED_TOKENS),
     SdkLevel.CATALOGUE: SdkBudget(full=-1, no_field_docs=-1),
 }

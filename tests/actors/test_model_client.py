@@ -36,7 +36,7 @@ from tests.scripted_provider import (
 )
 
 QUIET_SECONDS = 0.2
-"""Real time without traffic after which the clock jumps: hundreds of times what loopback takes, also on a busy machine."""
+"""Real time without traffic after which the clock jumps: hundreds of times what loopback takes, on a busy machine too."""
 
 REQUEST = ChatRequest(model=MODEL, messages=(ChatMessage("system", "Be brief."), ChatMessage("user", "Hi \ud800")))
 
@@ -197,6 +197,20 @@ async def test_nobody_at_the_address_is_said_after_three_attempts(rig: Rig, quie
     error = await rig.fail()
     assert (error.kind, len(rig.retries)) == ("unreachable", 2)
     assert "'main' (http://127.0.0.1:9/v1) cannot be reached" in str(error)
+
+
+async def test_what_runs_on_this_machine_is_not_asked_through_a_proxy(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    rig.provider.play(says("here"))
+    assert (await rig.ask()).text == "here"
+
+
+async def test_a_proxy_that_cannot_be_spoken_to_is_said(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
+    assert "the proxy that the environment names" in str(await rig.fail())
 
 
 async def test_a_redirect_is_not_followed(rig: Rig) -> None:

@@ -23,6 +23,7 @@ def sealer(clock: Clock | None = None, **changes: Any) -> StateSealer:
     return StateSealer(changes.pop("key", b"k" * 32), clock or Clock(), **changes)
 
 
+@pytest.mark.slow
 @given(JSON)
 def test_a_state_comes_back_as_it_was(value: object) -> None:
     assert sealer().open(sealer().seal(value, HERE), HERE) == State(value)

@@ -217,6 +217,7 @@ def test_a_hostile_uri_takes_no_time() -> None:
 # pages
 
 
+@pytest.mark.slow
 @given(st.sets(st.text(max_size=5), max_size=30), st.integers(1, 7))
 def test_pages_hold_every_item_once_in_order(keys: set[str], size: int) -> None:
     listed = sorted(keys)

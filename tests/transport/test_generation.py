@@ -388,6 +388,21 @@ async def test_no_model_is_said_before_anything_is_asked_with_what_was_tried(rig
     assert {"place": "the default provider", "lacked": "provider 'main' is disabled"} in asked["tried"]
 
 
+async def test_a_provider_without_a_model_is_not_asked(rig: Rig) -> None:
+    await rig.put_provider(defaultModel="")
+    assert_problem(await rig.send("POST", GENERATE, {"input": "x"}), 409, "provider 'main' has no `defaultModel`")
+    await rig.send("PATCH", f"{STORY}/settings", {"modelOverrides": {"generation": {"modelId": "m-7"}}})
+    rig.provider.play(says("x"))
+    assert (await rig.events())[0]["modelId"] == "m-7"
+
+
+async def test_a_planner_that_is_run_by_itself_sees_the_story_and_leaves_nothing(rig: Rig) -> None:
+    rig.provider.play(says("A brief."))
+    events = await rig.events(f"{STORY}/agent-blocks/generation.prewriter/run", {"input": "Slowly."})
+    assert kinds(events) == ["start", "text", "finish"]
+    assert "It still rained." in prompt_of(rig.provider.requests[0])
+
+
 async def test_a_choice_that_cannot_be_used_is_passed_over_and_named(rig: Rig) -> None:
     overrides = {"generation.writer": {"providerId": "gone", "modelId": "m"}, "generation": {"temperature": 0}}
     await rig.send("PATCH", f"{STORY}/settings", {"modelOverrides": overrides})

@@ -1,0 +1,109 @@
+"""Runs a unit's tests in a process of their own, under limits, and reads what came of them. Owns that process's files.
+
+The process prints into a file, not into a pipe, so everything that it printed is there for the log however it ended.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+
+import trio
+
+from actors.process import run_shell
+from actors.process_groups import ProcessGroups
+from engine.errors import InvalidArgumentError
+from engine.shell import ShellCommand, cut_middle
+from engine.units.report import MAX_TEST_SECONDS, TestEnding, TestReport, read_report
+
+SHOWN_OUTPUT_BYTES = 12_000
+"""Of what the tests printed, in a result; clients show 50 KiB of one, and the failures need their share."""
+
+MAX_OUTPUT_BYTES = 1024 * 1024
+"""Of what the tests printed, in the log."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestRun:
+    """The report of a run, what it printed, and how the process ended, in words."""
+
+    __test__ = False
+
+    report: TestReport
+    output: str
+    output_is_cut: bool
+    whole_output: str
+    ended: str
+
+
+async def run_unit_tests(
+    folder: Path, only: str | None, seconds: float, environment: Mapping[str, str], groups: ProcessGroups
+) -> TestRun:
+    """Run the tests of the unit in that folder. Cancelling ends the process. Raises `EngineError` where it cannot run."""
+    if not 0 < seconds <= MAX_TEST_SECONDS:
+        raise InvalidArgumentError(
+            f"the time for tests is {seconds:g} s; it must be above 0 and at most {MAX_TEST_SECONDS:g}"
+        )
+    scratch = Path(await trio.to_thread.run_sync(tempfile.mkdtemp, None, "space-unit-tests-"))
+    try:
+        started = time.monotonic()
+        done = await run_shell(
+            ShellCommand(command=_command(folder, scratch, only, seconds), timeout_seconds=seconds),
+            scratch,
+            {**environment, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "TMPDIR": str(scratch)},
+            groups,
+        )
+        report = read_report(
+            _lines(scratch / "report"), timed_out=done.timed_out, seconds=round(time.monotonic() - started, 3)
+        )
+        printed = _tail(scratch / "output") + done.stderr.encode()
+        shown = cut_middle(printed, SHOWN_OUTPUT_BYTES)
+        return TestRun(
+            report=report,
+            output=shown.text,
+            output_is_cut=shown.omitted_bytes > 0,
+            whole_output=printed.decode("utf-8", "replace"),
+            ended=_ended(report, done.exit_code, done.signal),
+        )
+    finally:
+        with trio.CancelScope(shield=True):
+            await trio.to_thread.run_sync(lambda: shutil.rmtree(scratch, ignore_errors=True))
+
+
+def _command(folder: Path, scratch: Path, only: str | None, seconds: float) -> str:
+    arguments = [sys.executable, "-P", "-m", "space_unit.runner", str(folder), str(scratch / "report")]
+    arguments += ["--cpu-seconds", str(ceil(seconds) + 1)]
+    if only is not None:
+        arguments += [f"--only={only}"]
+    return f"exec {shlex.join(arguments)} >{shlex.quote(str(scratch / 'output'))} 2>&1"
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return []
+
+
+def _tail(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - MAX_OUTPUT_BYTES))
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _ended(report: TestReport, exit_code: int | None, signal: int | None) -> str:
+    if report.ending is not TestEnding.CRASHED:
+        return report.ending.value
+    how = f"signal {signal}" if signal is not None else f"exit code {exit_code}"
+    return f"the process ended with {how} before the tests did"
