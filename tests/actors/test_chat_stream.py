@@ -147,17 +147,14 @@ def test_what_is_no_event_is_refused_in_words(event: str, said: str) -> None:
 
 
 def test_an_answer_cannot_grow_without_end() -> None:
-    read = reader()
+    pieces = (chunk(content="x" * 100_000) for _ in range(MOST_ANSWER_CHARACTERS // 100_000 + 1))
     with pytest.raises(BadAnswerError, match="more than 1000000 characters"):
-        for _ in range(MOST_ANSWER_CHARACTERS // 100_000 + 1):
-            read.take(chunk(content="x" * 100_000))
-    read = reader()
+        answer(*pieces)
+    requests = (call(index, id=f"{index}", function={"name": "x"}) for index in range(MOST_TOOL_REQUESTS + 1))
     with pytest.raises(BadAnswerError, match="64 tool calls"):
-        for index in range(MOST_TOOL_REQUESTS + 1):
-            read.take(call(index, id=f"{index}", function={"name": "x"}))
-    read = reader()
+        answer(*requests)
     with pytest.raises(BadAnswerError, match="tool call with more than"):
-        read.take(call(0, id="a", function={"name": "x", "arguments": "x" * 300_000}))
+        answer(call(0, id="a", function={"name": "x", "arguments": "x" * 300_000}))
 
 
 _json = st.recursive(

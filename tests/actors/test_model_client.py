@@ -36,7 +36,7 @@ from tests.scripted_provider import (
 )
 
 QUIET_SECONDS = 0.2
-"""Real time without traffic after which the clock jumps: hundreds of times what loopback takes, on a busy machine too."""
+"""Real time without traffic after which the clock jumps: many times what loopback takes, on a busy machine too."""
 
 REQUEST = ChatRequest(model=MODEL, messages=(ChatMessage("system", "Be brief."), ChatMessage("user", "Hi \ud800")))
 

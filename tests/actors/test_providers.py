@@ -55,6 +55,10 @@ def config(folder: Path) -> Any:
     return json.loads((folder / CONFIG_FILE).read_text())
 
 
+def broken_in(folder: Path) -> list[Path]:
+    return list(folder.glob("config.json.broken-*"))
+
+
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
@@ -261,8 +265,7 @@ async def test_a_broken_file_is_set_aside_reported_and_never_written_over(tmp_pa
         (report,) = (await actor.ask(ReadProviders())).reports
         assert "'config.json' was broken and is kept as 'config.json.broken-" in report
         await actor.ask(PutProvider("main", MAIN))
-    (kept,) = tmp_path.glob("config.json.broken-*")
-    assert kept.read_bytes() == content
+    assert [path.read_bytes() for path in broken_in(tmp_path)] == [content]
 
 
 async def test_a_disk_that_refuses_leaves_everything_as_it_was(actor: ProvidersActor, tmp_path: Path) -> None:

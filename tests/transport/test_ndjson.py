@@ -1,4 +1,4 @@
-"""Lines of JSON as a response: one event a line, a sign of life while nothing happens, and an end that is always told."""
+"""Lines of JSON as a response: one event a line, signs of life while nothing happens, and an end that is told."""
 
 from __future__ import annotations
 
