@@ -29,6 +29,7 @@ from presets.app import App, Done
 from presets.bound_app import BoundApp
 from presets.context import ContextSnapshot, FactValue
 from presets.surface import SCENE
+from presets.unit_shop import UnitShop
 
 ResultT = TypeVar("ResultT")
 
@@ -41,6 +42,9 @@ class _Actors(Protocol):
 
     context: ContextActor
     world: WorldActor
+
+    @property
+    def units(self) -> UnitShop: ...
 
 
 class RunningApp:
@@ -61,6 +65,11 @@ class RunningApp:
     def files(self) -> WorkspaceFiles:
         """See `App`."""
         return self._files
+
+    @property
+    def units(self) -> UnitShop:
+        """See `App`."""
+        return self._reach().units
 
     def bound(self, *, base_revision: int | None = None, step_group: str | None = None) -> App:
         """See `App`."""
@@ -132,8 +141,11 @@ class RunningApp:
 
     async def run_shell(self, command: ShellCommand) -> ShellResult:
         """See `App`."""
-        environment = {name: value for name, value in os.environ.items() if name not in SECRET_VARIABLES}
-        return await run_shell(command, self._workspace, environment, self.process_groups)
+        return await run_shell(command, self._workspace, self.shell_environment(), self.process_groups)
+
+    def shell_environment(self) -> dict[str, str]:
+        """What processes find in their environment: the engine's own, less what is secret."""
+        return {name: value for name, value in os.environ.items() if name not in SECRET_VARIABLES}
 
     async def in_thread(self, function: Callable[[], ResultT]) -> ResultT:
         """See `App`. A caller that is cancelled does not wait for the thread; what it gives is thrown away."""

@@ -44,7 +44,6 @@ from presets.explain import Explanation
 from presets.overrides import Overrides
 from presets.surface import coherent
 from presets.view_model import PresetView
-from protocol.tool import ToolDefinition
 
 _log = structlog.stdlib.get_logger("presets")
 
@@ -134,7 +133,8 @@ class ContextState:
     """What the actor owns."""
 
     view: ContextView
-    definitions: tuple[ToolDefinition, ...] = ()
+    shown: Resolved = Resolved(Resolution(), ())
+    """What the catalog shows."""
     facts_serial: int = -1
     lasting: frozenset[str] = frozenset()
     """Facts that came with capabilities, by name."""
@@ -165,6 +165,8 @@ class ContextActor(Actor[ContextState]):
         self._agents = agents
         self._world = world
         self.view: Published[ContextView] = Published(view)
+        self.edits: Published[int] = Published(0)
+        """How often it has changed which presets and adapters exist, offered or not."""
 
     @handles(SetContext)
     async def _set_context(self, message: SetContext) -> ContextView:
@@ -198,7 +200,7 @@ class ContextActor(Actor[ContextState]):
             view = replace(view, context=_snapshot({**view.context.model_dump(), **facts}))
         resolved = await self._resolution.ask(Edit(message.edit, view.context, view.overrides))
         try:
-            await self._sync.ask(Sync(resolved.definitions))
+            await self._sync.ask(_sync(resolved))
         except BaseException:
             await self._resolution.ask(Settle(keep=False))
             raise
@@ -206,7 +208,9 @@ class ContextActor(Actor[ContextState]):
         await self._agents.ask(FollowCapabilities())
         gone = {name for name, value in facts.items() if value is None}
         self.state = replace(self.state, lasting=(self.state.lasting | facts.keys()) - gone)
-        return self._become(view, resolved)
+        shown = self._become(view, resolved)
+        self.edits.publish(self.edits.value + 1)
+        return shown
 
     @handles(ExplainTool)
     async def _explain(self, message: ExplainTool) -> Explanation:
@@ -263,7 +267,7 @@ class ContextActor(Actor[ContextState]):
                 await self._show(replace(view, context=context))
             except EngineError as error:
                 _log.warning("tool_list_held_back", reason=str(error))
-                self._become(replace(view, context=context), Resolved(view.resolution, self.state.definitions))
+                self._become(replace(view, context=context), replace(self.state.shown, resolution=view.resolution))
             self.state = replace(self.state, facts_serial=facts.serial)
             facts = self._world.facts.value
         return self.state.view
@@ -280,18 +284,23 @@ class ContextActor(Actor[ContextState]):
     async def _show(self, candidate: ContextView) -> ContextView:
         """Let the tool list show the candidate, then make it the state. Raises with everything as it was."""
         resolved = await self._resolution.ask(Resolve(candidate.context, candidate.overrides))
-        if resolved.definitions != self.state.definitions:
-            await self._sync.ask(Sync(resolved.definitions))
+        if _sync(resolved) != _sync(self.state.shown):
+            await self._sync.ask(_sync(resolved))
         return self._become(candidate, resolved)
 
     def _become(self, candidate: ContextView, resolved: Resolved) -> ContextView:
         old = self.state.view
         changed = resolved.resolution.signature != old.resolution.signature
         view = replace(candidate, resolution=resolved.resolution, change_count=old.change_count + changed)
-        self.state = replace(self.state, view=view, definitions=resolved.definitions)
+        self.state = replace(self.state, view=view, shown=resolved)
         if changed or view.context != old.context:
             self.view.publish(view)
         return view
+
+
+def _sync(resolved: Resolved) -> Sync:
+    """What the catalog is to show."""
+    return Sync(resolved.definitions, resolved.resources, resolved.prompts)
 
 
 def _snapshot(facts: Mapping[str, FactValue | None]) -> ContextSnapshot:

@@ -290,6 +290,7 @@ class Generation:
     async def _carry_out(self, run: Run) -> str:
         """Do what was ordered; gives the reason of the end."""
         story = await self.prompts.read(run.order)
+        run.order = story.order
         tools = StoryTools(self._blocks, run.order.place)
         brief = None
         if story.planned:

@@ -1,26 +1,40 @@
-"""The sync actor: sole owner of which tools it has put into the catalog, and from which source.
+"""The sync actor: sole owner of what it has put into the catalog (tools, resources, prompts), and from which source.
 
-It turns the wanted tools into one batch for the catalog, or refuses with nothing changed. It never touches a tool that
-somebody else registered. Source: agent-presets, "MCP Sync".
+It turns what is wanted into one batch for the catalog, or refuses with nothing changed. It never touches what somebody
+else registered. Source: agent-presets, "MCP Sync".
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import ClassVar
 
 from actors import ranks
 from actors.actor import Actor, Message, handles
-from actors.catalog import ApplyBatch, CatalogActor, owners_of
+from actors.catalog import (
+    NO_ITEMS,
+    ApplyBatch,
+    CatalogActor,
+    ItemChanges,
+    owners_of,
+    owners_of_prompts,
+    owners_of_resources,
+)
 from engine.errors import ConflictError
+from presets.item_plan import plan_items
+from presets.prompt_adapters import OfferedPrompt
+from presets.resource_adapters import OfferedResource, OfferedTemplate
 from presets.sync_plan import ManagedTools, plan_sync
 from presets.tool_definitions import MANAGED_OWNER
+from protocol.owned_table import RegistrationError
 from protocol.tool import ToolDefinition
 from protocol.tool_registry import ToolRegistryError
 
 
 class RefusedToolsError(ConflictError):
-    """Raised when the catalog refuses the wanted tools (a schema that does not compile, a name that is taken)."""
+    """Raised when the catalog refuses what is wanted (a schema that does not compile, a name that is taken)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +44,8 @@ class SyncStatus:
     started: bool
     owner: str
     managed_names: tuple[str, ...]
+    managed_uris: tuple[str, ...] = ()
+    managed_prompts: tuple[str, ...] = ()
 
     @property
     def managed_tool_count(self) -> int:
@@ -39,17 +55,19 @@ class SyncStatus:
 
 @dataclass(frozen=True, slots=True)
 class Sync(Message[int]):
-    """Let the catalog show exactly these managed tools. The reply is the revision of the tool list.
+    """Let the catalog show exactly these managed tools, resources and prompts. The reply is the revision of the tools.
 
     Raises `SyncOwnershipError`, `DuplicateToolNameError` and `RefusedToolsError`, with nothing changed.
     """
 
     wanted: tuple[ToolDefinition, ...]
+    resources: tuple[OfferedResource | OfferedTemplate, ...] = ()
+    prompts: tuple[OfferedPrompt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class StopSync(Message[None]):
-    """Take every managed tool away; others stay. Harmless the second time."""
+    """Take away all that is managed; what others registered stays. Harmless the second time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +81,12 @@ class SyncState:
 
     managed: ManagedTools
     started: bool = False
+    resources: Mapping[str, OfferedResource | OfferedTemplate] = field(default_factory=lambda: MappingProxyType({}))
+    prompts: Mapping[str, OfferedPrompt] = field(default_factory=lambda: MappingProxyType({}))
 
 
 class McpSyncActor(Actor[SyncState]):
-    """Owns the managed tools. Asks the catalog."""
+    """Owns what is managed. Asks the catalog."""
 
     name: ClassVar[str] = "mcp sync"
     rank: ClassVar[int] = ranks.MCP_SYNC
@@ -78,25 +98,43 @@ class McpSyncActor(Actor[SyncState]):
 
     @handles(Sync)
     async def _sync(self, message: Sync) -> int:
-        return await self._show(message.wanted, started=True)
+        return await self._show(message, started=True)
 
     @handles(StopSync)
     async def _stop(self, message: StopSync) -> None:
-        await self._show((), started=False)
+        await self._show(Sync(()), started=False)
 
     @handles(ReadSyncStatus)
     async def _read_status(self, message: ReadSyncStatus) -> SyncStatus:
-        return SyncStatus(self.state.started, self._owner, self.state.managed.names)
+        state = self.state
+        return SyncStatus(
+            state.started,
+            self._owner,
+            state.managed.names,
+            tuple(sorted(state.resources)),
+            tuple(sorted(state.prompts)),
+        )
 
-    async def _show(self, wanted: tuple[ToolDefinition, ...], *, started: bool) -> int:
-        tools = self._catalog.tools.value
-        plan = plan_sync(self.state.managed, wanted, owners_of(tools), self._owner)
+    async def _show(self, wanted: Sync, *, started: bool) -> int:
+        state, owner, catalog = self.state, self._owner, self._catalog
+        tools = catalog.tools.value
+        plan = plan_sync(state.managed, wanted.wanted, owners_of(tools), owner)
+        resources = plan_items(
+            "resource", state.resources, wanted.resources, owners_of_resources(catalog.resources.value), owner
+        )
+        prompts = plan_items("prompt", state.prompts, wanted.prompts, owners_of_prompts(catalog.prompts.value), owner)
         revision = tools.revision
-        if not plan.empty:
-            batch = ApplyBatch(self._owner, plan.register, plan.unregister)
+        items = (
+            NO_ITEMS
+            if resources.empty and prompts.empty
+            else ItemChanges(resources.register, resources.unregister, prompts.register, prompts.unregister)
+        )
+        if not plan.empty or items is not NO_ITEMS:
             try:
-                revision = await self._catalog.ask(batch)
+                revision = await catalog.ask(ApplyBatch(owner, plan.register, plan.unregister, items))
             except ToolRegistryError as error:
                 raise RefusedToolsError(f"the tool list cannot be shown: {error}") from error
-        self.state = SyncState(plan.managed, started)
+            except RegistrationError as error:
+                raise RefusedToolsError(f"the resources and prompts cannot be shown: {error}") from error
+        self.state = SyncState(plan.managed, started, resources.managed, prompts.managed)
         return revision

@@ -47,17 +47,6 @@ class ProviderStore(Protocol):
         ...
 
 
-class MemoryProviders:
-    """Keeps providers as long as the engine runs: for one without a data folder."""
-
-    def load(self) -> LoadedProviders:
-        """None, at first."""
-        return LoadedProviders(ProviderBook())
-
-    def save(self, before: ProviderBook, after: ProviderBook) -> None:
-        """The actor has them; nothing else is to be done."""
-
-
 class ProviderFiles:
     """The two files below the data folder."""
 

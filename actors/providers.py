@@ -18,7 +18,7 @@ import trio
 from actors import ranks
 from actors.actor import Actor, Message, handles
 from actors.provider_book import ProviderBook, ProviderRow
-from actors.provider_files import MemoryProviders, ProviderFiles, ProviderStore
+from actors.provider_files import ProviderFiles, ProviderStore
 from actors.published import Published
 from blocks.providers import Providers
 
@@ -67,7 +67,8 @@ class ProvidersActor(Actor[ProviderBook]):
     name: ClassVar[str] = "providers"
     rank: ClassVar[int] = ranks.PROVIDERS
 
-    def __init__(self, store: ProviderStore) -> None:
+    def __init__(self, store: ProviderStore | None) -> None:
+        """Without a store, providers are there as long as the engine runs."""
         super().__init__(ProviderBook())
         self._store = store
         self._reports: tuple[str, ...] = ()
@@ -77,12 +78,12 @@ class ProvidersActor(Actor[ProviderBook]):
     @staticmethod
     def in_folder(data: Path | None) -> ProvidersActor:
         """The actor over the files in a data folder; over nothing that lasts where there is none."""
-        if data is None:
-            return ProvidersActor(MemoryProviders())
-        return ProvidersActor(ProviderFiles(data, clock=lambda: datetime.now(UTC)))
+        return ProvidersActor(None if data is None else ProviderFiles(data, clock=lambda: datetime.now(UTC)))
 
     async def prepare(self) -> None:
         """Read the files. An error of the disk fails the start: it must not look as if there were no providers."""
+        if self._store is None:
+            return
         loaded = await trio.to_thread.run_sync(self._store.load)
         self._reports = loaded.reports
         for report in loaded.reports:
@@ -113,7 +114,8 @@ class ProvidersActor(Actor[ProviderBook]):
         return self._view()
 
     async def _save(self, book: ProviderBook) -> None:
-        await trio.to_thread.run_sync(self._store.save, self.state, book)
+        if self._store is not None:
+            await trio.to_thread.run_sync(self._store.save, self.state, book)
         self._become(book)
 
     def _become(self, book: ProviderBook) -> None:

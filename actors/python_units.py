@@ -53,8 +53,8 @@ class PythonUnits:
         except trio.TooSlowError:
             loaded.abandon()
             raise UnitLoadError(
-                f"unit {source.name!r} was not loaded within {self._load_seconds:g} s: something that it does when it is "
-                "imported does not come to its end, or as many other units hang already"
+                f"unit {source.name!r} was not loaded within {self._load_seconds:g} s: something that it does "
+                "when it is imported does not come to its end, or as many other units hang already"
             ) from None
         except BaseException:
             loaded.abandon()

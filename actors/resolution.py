@@ -1,4 +1,4 @@
-"""The resolution actor: sole owner of the preset registry, the tool adapters and the definitions made from them.
+"""The resolution actor: sole owner of the preset registry, the adapters and the definitions made from them.
 
 It answers what would be active and never remembers what is: context and overrides come with each message. An edit of
 the registry is kept or taken back by `Settle`, since only the asker learns whether the new tool list could be shown.
@@ -12,15 +12,19 @@ from typing import ClassVar
 
 from actors import ranks
 from actors.actor import Actor, Message, handles
-from presets.adapters import ToolAdapter, ToolAdapterRegistry
+from presets.adapter_registry import AdapterRegistry
+from presets.adapters import MCP_NAME_PREFIX, ToolAdapter, ToolAdapterRegistry
 from presets.agents.mounting import KnownCapabilities
 from presets.app import App
 from presets.context import ContextSnapshot
 from presets.definition import OverrideState, PresetDefinition
 from presets.explain import Explanation, explain, known_tools
+from presets.item_definitions import ItemCaches, prompt_definitions, resource_definitions
 from presets.overrides import Overrides
+from presets.prompt_adapters import OfferedPrompt, PromptAdapter, prompt_adapters
 from presets.registry import PresetRegistry, Register, RegistryEdit, Unregister
 from presets.resolution import Resolution, resolve
+from presets.resource_adapters import OfferedResource, OfferedTemplate, ResourceAdapter, resource_adapters
 from presets.tool_definitions import DefinitionCache, tool_definitions
 from presets.view_model import PresetView, preset_view
 from protocol.tool import ToolDefinition
@@ -28,10 +32,12 @@ from protocol.tool import ToolDefinition
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What is active, and the tools that offers."""
+    """What is active, and the tools, resources and prompts that offers."""
 
     resolution: Resolution
     definitions: tuple[ToolDefinition, ...]
+    resources: tuple[OfferedResource | OfferedTemplate, ...] = ()
+    prompts: tuple[OfferedPrompt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,10 @@ class CapabilityEdit:
     remove_adapters: tuple[str, ...] = ()
     add_adapters: tuple[ToolAdapter, ...] = ()
     add_presets: tuple[PresetDefinition, ...] = ()
+    remove_resource_adapters: tuple[str, ...] = ()
+    add_resource_adapters: tuple[ResourceAdapter, ...] = ()
+    remove_prompt_adapters: tuple[str, ...] = ()
+    add_prompt_adapters: tuple[PromptAdapter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +124,8 @@ class _Before:
 
     presets: tuple[RegistryEdit, ...]
     adapters: ToolAdapterRegistry
+    resources: AdapterRegistry[ResourceAdapter]
+    prompts: AdapterRegistry[PromptAdapter]
 
 
 @dataclass(slots=True)
@@ -122,18 +134,31 @@ class Capabilities:
 
     presets: PresetRegistry = field(default_factory=PresetRegistry)
     adapters: ToolAdapterRegistry = field(default_factory=ToolAdapterRegistry)
+    resources: AdapterRegistry[ResourceAdapter] = field(default_factory=resource_adapters)
+    prompts: AdapterRegistry[PromptAdapter] = field(default_factory=prompt_adapters)
     made: DefinitionCache = field(default_factory=DefinitionCache)
+    made_items: ItemCaches = field(default_factory=ItemCaches.empty)
     before: _Before | None = None
 
 
 class ResolutionActor(Actor[Capabilities]):
-    """Owns what exists. Asks nobody."""
+    """Owns what exists. Asks nobody. Names of tools begin with `tool_prefix`; None lets any name be.
+
+    With `ask_before_destroying` tools that may destroy something ask the user first, where the client can.
+    """
 
     name: ClassVar[str] = "resolution"
     rank: ClassVar[int] = ranks.RESOLUTION
 
-    def __init__(self, app: App) -> None:
-        super().__init__(Capabilities())
+    def __init__(
+        self, app: App, *, tool_prefix: str | None = MCP_NAME_PREFIX, ask_before_destroying: bool = True
+    ) -> None:
+        super().__init__(
+            Capabilities(
+                adapters=ToolAdapterRegistry(tool_prefix),
+                made=DefinitionCache(ask_before_destroying=ask_before_destroying),
+            )
+        )
         self._app = app
 
     @handles(Resolve)
@@ -199,25 +224,40 @@ class ResolutionActor(Actor[Capabilities]):
     def _resolved(self, context: ContextSnapshot, overrides: Overrides) -> Resolved:
         state = self.state
         resolution = resolve(state.presets, context, overrides)
-        return Resolved(resolution, tool_definitions(resolution, state.adapters, self._app, state.made))
+        return Resolved(
+            resolution,
+            tool_definitions(resolution, state.adapters, self._app, state.made),
+            resource_definitions(resolution, state.resources, self._app, state.made_items),
+            prompt_definitions(resolution, state.prompts, self._app, state.made_items),
+        )
 
     def _apply(self, edit: CapabilityEdit) -> None:
         state = self.state
         # On a copy, so that a refused edit leaves the adapters as they were, their order included.
-        adapters = ToolAdapterRegistry()
+        adapters = ToolAdapterRegistry(state.adapters.prefix)
         for adapter in state.adapters:
             adapters.register(adapter)
         for tool_id in edit.remove_adapters:
             adapters.unregister(tool_id)
         for adapter in edit.add_adapters:
             adapters.register(adapter)
+        resources, prompts = state.resources.copy(), state.prompts.copy()
+        for adapter_id in edit.remove_resource_adapters:
+            resources.unregister(adapter_id)
+        for resource in edit.add_resource_adapters:
+            resources.register(resource)
+        for adapter_id in edit.remove_prompt_adapters:
+            prompts.unregister(adapter_id)
+        for prompt in edit.add_prompt_adapters:
+            prompts.register(prompt)
         edits = (*map(Unregister, edit.remove_presets), *map(Register, edit.add_presets))
-        state.before = _Before(state.presets.edit(edits), state.adapters)
-        state.adapters = adapters
+        state.before = _Before(state.presets.edit(edits), state.adapters, state.resources, state.prompts)
+        state.adapters, state.resources, state.prompts = adapters, resources, prompts
 
     def _take_back(self) -> None:
         state = self.state
         if state.before is not None:
             state.presets.edit(state.before.presets)
             state.adapters = state.before.adapters
+            state.resources, state.prompts = state.before.resources, state.before.prompts
             state.before = None

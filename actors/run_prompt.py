@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from actors.block_prompts import BlockPrompts, Prepared
 from actors.blocks import BlocksActor, UseBlocks
@@ -22,6 +23,7 @@ from blocks.fragment import Fragment, FragmentList
 from blocks.model_resolution import ResolvedModel
 from blocks.store.block_store import BlockStore, StorySnapshot
 from blocks.store.documents import Versioned
+from blocks.store.story_files import StoryPlace
 from blocks.story_state import story_context
 from engine.errors import ConflictError, NotFoundError
 
@@ -42,7 +44,7 @@ class RunPrompt:
 
 @dataclass(frozen=True, slots=True)
 class OrderedStory:
-    """The story as it was when the order came, and the fragment that the order names."""
+    """The story as it was when the order came, and the fragment that the order names. `order` names the branch."""
 
     order: RunOrder
     snapshot: StorySnapshot
@@ -64,11 +66,15 @@ class RunPrompts:
         self.models = models
 
     async def read(self, order: RunOrder) -> OrderedStory:
-        """Read the story of an order. Raises `NotFoundError` for the story, its branch, the agent and the fragment."""
+        """Read the story of an order, which then is for a certain branch.
+
+        Raises `NotFoundError` for the story, its branch, the agent and the fragment, and `ConflictError` for a fragment
+        that the agent does not work on.
+        """
         # The story is asked after first, and then the agent: so is it everywhere.
-        read = await self._blocks.ask(UseBlocks(lambda store: store.snapshot(order.place, order.agent)))
+        read = await self._blocks.ask(UseBlocks(partial(_pinned, order)))
         self._prompts.story_agents.require(order.agent)
-        snapshot = read.result
+        order, snapshot = read.result
         fragment = None
         if order.fragment_id is not None:
             fragment = next((one for one in snapshot.fragments if one.id == order.fragment_id), None)
@@ -160,6 +166,13 @@ class RunPrompts:
                 return replace(context, character=fragment)
             case _:
                 return replace(context, target_fragment=fragment)
+
+
+def _pinned(order: RunOrder, store: BlockStore) -> tuple[RunOrder, StorySnapshot]:
+    """The order for the branch that is active now: a run stays on it, also when the author goes to another one."""
+    branch = store.stories.folder(order.place)[-1]
+    order = replace(order, place=StoryPlace(order.place.story, branch))
+    return order, store.snapshot(order.place, order.agent)
 
 
 def _content(block: ContextBlock) -> str:

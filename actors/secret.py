@@ -18,8 +18,10 @@ SHORTEST_SCRUBBED = 6
 SHORTEST_SCRUBBED_FROM_PROSE = 16
 """Characters. Keys that open anything are longer, and stand-ins such as `lm-studio` may well be words of a story."""
 
-_MASKED = re.compile(r"[^\s\"'()<>{}\[\],;=]*[*•…]{3,}[^\s\"'()<>{}\[\],;=]*")
-"""A key as providers show it, such as `sk-ab****wxyz`: what is left of it is nobody's business either."""
+_WORD = re.compile(r"[^\s\"'()<>{}\[\],;=]+")
+
+_MASK = re.compile(r"[*•…]{3}")
+"""In a key as providers show it, such as `sk-ab****wxyz`: what is left of it is nobody's business either."""
 
 
 @final
@@ -67,7 +69,7 @@ class Scrubber:
         """
         for secret in self._all:
             text = text.replace(secret, HIDDEN)
-        return _MASKED.sub(HIDDEN, text)
+        return _WORD.sub(_unmasked, text)
 
     def prose(self, text: str) -> str:
         """A whole text that a model has written, without the secrets that cannot be meant."""
@@ -101,9 +103,14 @@ class Flow:
         return rest
 
 
+def _unmasked(word: re.Match[str]) -> str:
+    return HIDDEN if _MASK.search(word[0]) else word[0]
+
+
 def _overlap(text: str, secret: str) -> int:
     """How many characters at the end of the text are the beginning of the secret."""
     for length in range(min(len(text), len(secret) - 1), 0, -1):
-        if text.endswith(secret[:length]):
+        # The last characters first, so that this costs little where nothing is alike.
+        if secret[length - 1] == text[-1] and text.endswith(secret[:length]):
             return length
     return 0

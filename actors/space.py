@@ -27,6 +27,7 @@ from actors.mcp_sync import McpSyncActor
 from actors.programs import Programs
 from actors.providers import ProvidersActor
 from actors.published import wait_for_any
+from actors.python_units import PythonUnits
 from actors.renderer import find_renderer
 from actors.resolution import CapabilityEdit, ResolutionActor
 from actors.run_prompt import RunPrompts
@@ -34,12 +35,15 @@ from actors.sessions import Announce, CloseStreams, SessionsActor
 from actors.space_agent_blocks import LivingEngine
 from actors.stream import StreamActor
 from actors.supervisor import Supervisor
+from actors.unit_kind import UnitKind
+from actors.unit_workshop import UnitOptions, UnitWorkshop
+from actors.units import UnitsActor
 from actors.world import CommitStore, WorldActor
 from actors.world_library import WorldLibrary
 from blocks.story_agents.roster import story_agents
 from engine.engine import Engine
 from presets.adapters import MCP_NAME_PREFIX
-from presets.builtins import drawing, general, graph, scene
+from presets.builtins import drawing, general, graph, scene, units
 from presets.context import ContextSnapshot
 from presets.presentation import RESERVED_NAMES
 from presets.surface import SCENE
@@ -50,6 +54,9 @@ from protocol.tool_registry import ToolRegistry
 CUT_OFF_SECONDS = 1.0
 """How long the end of the engine waits for calls that it has cancelled. They end within milliseconds, but for those of
 which a thread has hold."""
+
+UNITS_FOLDER = "units"
+"""Below the data folder: a folder for each unit of the user's own."""
 
 _log = structlog.stdlib.get_logger("space")
 
@@ -63,12 +70,21 @@ class SpaceOptions:
     limits: Limits = DEFAULT_LIMITS
     agents: AgentOptions = field(default_factory=AgentOptions)
     data: Path | None = None
-    """Where what is no world lies as files: stories and block configurations. None for an engine without any."""
+    """Where what is no world lies as files: stories, block configurations, units. None for an engine without any."""
+    unit_roots: tuple[Path, ...] = ()
+    """Folders of units beside the one in the data folder, and units."""
+
+    @property
+    def units(self) -> UnitOptions | None:
+        """Where units lie; None for an engine without a data folder, which has none."""
+        if self.data is None:
+            return None
+        return UnitOptions(home=self.data, roots=(self.data / UNITS_FOLDER, *self.unit_roots))
 
 
 def built_in_capabilities() -> CapabilityEdit:
     """The presets and adapters that Space brings along, in their order."""
-    groups = (drawing, graph, scene, general)
+    groups = (drawing, graph, scene, general, units)
     return CapabilityEdit(
         add_adapters=tuple(adapter for group in groups for adapter in group.adapters()),
         add_presets=tuple(preset for group in groups for preset in group.presets()),
@@ -114,9 +130,14 @@ class Space:
             model_of=models.id_of,
         )
         self.generation = Generation(self.blocks, RunPrompts(self.blocks, self.block_prompts, models), options.data)
+        self.units_actor = UnitsActor(self.context, self.resolution, self.block_prompts.hooks)
+        self.python_units = PythonUnits()
+        kinds: tuple[UnitKind, ...] = (self.python_units,)
+        self.units = UnitWorkshop(options.units, self.units_actor, self.app, kinds)
         self.app.connect(self)
         self.supervisor = Supervisor(
             [
+                self.units_actor,
                 self.context,
                 self.agents,
                 self.resolution,
@@ -148,6 +169,7 @@ class Space:
             await nursery.start(self.generation.run)
             for edit in edits:
                 await self.context.ask(EditCapabilities(edit))
+            await nursery.start(self.units.run)
             nursery.start_soon(self._announce_changes)
             nursery.start_soon(self._find_renderer)
             task_status.started()

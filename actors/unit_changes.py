@@ -18,7 +18,7 @@ class StaleSourceError(ConflictError):
 
 
 def planned_changes(folder: UnitFolder, change: UnitChange) -> dict[str, bytes | None]:
-    """The new content of each file that the change touches, None where one is deleted. Reads the folder, writes nothing.
+    """The new content of each file that the change touches, None where one is deleted. Writes nothing.
 
     Raises `EngineError`: `PatchError`, `StaleSourceError`, `ConflictError`, `NotFoundError`, and as `UnitFolder` does.
     """
@@ -73,6 +73,6 @@ def _check_hash(folder: UnitFolder, path: str, expected: str | None) -> None:
     present = hash_of(folder.bytes(path))
     if present != expected:
         raise StaleSourceError(
-            f"{path!r} has the hash {present}, and the change expects {expected[:80]}: it has changed since it was read; "
-            "read it again"
+            f"{path!r} has the hash {present}, and the change expects {expected[:80]}: it has changed since it was "
+            "read; read it again"
         )

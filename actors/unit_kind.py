@@ -1,7 +1,7 @@
 """A kind of unit: who loads units whose manifest names it. Owns that protocol, and what a load that fails says.
 
 Python is one kind (`actors.python_units`). Another kind has a name, loads a source into a `Contribution`, and gives
-everything back when the unit is retired; it is named in the list that the engine is made with, and nothing else changes.
+everything back when the unit is retired; it joins the list that the engine is made with, and nothing else changes.
 """
 
 from __future__ import annotations
@@ -43,10 +43,14 @@ class LoadedUnit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class UnitHost:
-    """What a loader may do for one unit. `replace` lets another load of it serve instead (tools that changed)."""
+    """What a loader may do for one unit, also later, from tasks of its kind. `log` writes into the unit's log."""
 
     log: Callable[[str], None]
-    replace: Callable[[LoadedUnit], Awaitable[None]]
+    replace: Callable[[LoadedUnit, LoadedUnit], Awaitable[None]]
+    """Let the second load serve in the place of the first, which is retired: for tools that change by themselves.
+
+    Raises `ConflictError` when the first does not serve (any more), and `EngineError` for what cannot be registered.
+    """
 
 
 class UnitKind(Protocol):

@@ -52,12 +52,12 @@ class UnitPlaces:
                     if not any(part == "__pycache__" or part.startswith(".") for part in parts):
                         # Whether the root is a unit itself is not looked up here; both names are.
                         found.update((parts[0], root.name))
-        return {name for name in found if _is_name(name)}
+        return found
 
 
 def _places(root: Path) -> list[tuple[str, UnitPlace]]:
     if (root / MANIFEST).is_file():
-        return [(root.name, UnitPlace(root, _why_not(root.name)))] if _is_name(root.name) else []
+        return [(root.name, UnitPlace(root, _why_not(root.name)))]
     try:
         entries = sorted(os.scandir(root), key=lambda entry: entry.name)
     except OSError:
@@ -81,7 +81,3 @@ def _why_not(name: str) -> str | None:
     except InvalidUnitError as error:
         return str(error)
     return None
-
-
-def _is_name(name: str) -> bool:
-    return _why_not(name) is None

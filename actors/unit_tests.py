@@ -46,7 +46,7 @@ class TestRun:
 async def run_unit_tests(
     folder: Path, only: str | None, seconds: float, environment: Mapping[str, str], groups: ProcessGroups
 ) -> TestRun:
-    """Run the tests of the unit in that folder. Cancelling ends the process. Raises `EngineError` where it cannot run."""
+    """Run the tests of the unit in that folder; cancelling ends the process. Raises `EngineError` if it cannot run."""
     if not 0 < seconds <= MAX_TEST_SECONDS:
         raise InvalidArgumentError(
             f"the time for tests is {seconds:g} s; it must be above 0 and at most {MAX_TEST_SECONDS:g}"

@@ -1,7 +1,8 @@
 """The units of a running engine as people and models work on them: found, read, changed, tested, loaded again.
 
-Owns where units lie, and that one thing at a time happens to each of them. What is loaded, and what that has registered,
-is the units actor's; the files are read and written here, in threads. Implements `presets.unit_shop.UnitShop`.
+Owns where units lie, and that one thing at a time happens to each of them. What is loaded, and what that has
+registered, is the units actor's; the files are read and written here, in threads. Implements
+`presets.unit_shop.UnitShop`.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -19,6 +21,7 @@ from typing import TypeVar
 import structlog
 import trio
 
+from actors.app import RunningApp
 from actors.errors import ActorError, ActorStoppedError
 from actors.unit_changes import planned_changes
 from actors.unit_kind import LoadedUnit, UnitHost, UnitKind, UnitLoadError
@@ -34,7 +37,6 @@ from engine.units.report import DEFAULT_TEST_SECONDS
 from engine.units.snapshots import UnitSnapshots
 from engine.units.source import UnitSource, hash_of, listing_of
 from engine.units.state import ReadUnitValues
-from presets.app import App
 from presets.suggestions import close_names, did_you_mean, quoted
 from presets.unit_shop import (
     Candidate,
@@ -74,7 +76,9 @@ class UnitWorkshop:
     Without options there are no units, and each method says so.
     """
 
-    def __init__(self, options: UnitOptions | None, actor: UnitsActor, app: App, kinds: Sequence[UnitKind]) -> None:
+    def __init__(
+        self, options: UnitOptions | None, actor: UnitsActor, app: RunningApp, kinds: Sequence[UnitKind]
+    ) -> None:
         self._options = options
         self._actor = actor
         self._app = app
@@ -84,7 +88,7 @@ class UnitWorkshop:
         self.logs = UnitLogs(home / "unit-logs")
         """What is known of each unit's life, for people and models."""
         self._snapshots = UnitSnapshots(home / "unit-snapshots")
-        self._locks: dict[str, trio.Lock] = {}
+        self._locks: dict[str, _Turns] = {}
         self._changed: set[str] = set()
         self._woken = trio.Event()
 
@@ -182,7 +186,7 @@ class UnitWorkshop:
                 raise ConflictError(f"a unit {unit!r} already exists; choose another name, or change that one")
             folder = await self._in_thread(partial(make_unit, self._options.roots[0], unit, contents))
             try:
-                row = await self._load(folder)
+                row = await self._load(folder, report=False)
             except BaseException:
                 with trio.CancelScope(shield=True):
                     await self._in_thread(partial(shutil.rmtree, folder.path, ignore_errors=True))
@@ -214,7 +218,7 @@ class UnitWorkshop:
     # Following
 
     async def refresh(self, unit: str) -> None:
-        """Let what is loaded follow what lies on disk: load, load again, or take away. Never raises for a broken unit."""
+        """Let what is loaded follow what lies on disk: load, load again, take away. Never raises for a broken unit."""
         async with self._lock(unit):
             path = await self._in_thread(partial(self._places.find, unit))
             row = next((row for row in self.rows() if row.name == unit), None)
@@ -222,13 +226,13 @@ class UnitWorkshop:
                 await self._forget(unit)
                 return
             if path.problem is not None:
-                await self._actor.ask(ReportUnit(_bare_row(unit, path.path, path.problem)))
+                await self._failed(_bare_row(unit, path.path, path.problem))
                 return
             try:
                 folder = await self._in_thread(partial(UnitFolder, path.path))
                 source = await self._in_thread(folder.read)
             except EngineError as error:
-                await self._report(_bare_row(unit, path.path, str(error)))
+                await self._failed(_bare_row(unit, path.path, str(error)))
                 return
             if row is not None and row.fingerprint == source.fingerprint and row.folder == str(folder.path):
                 return
@@ -279,29 +283,24 @@ class UnitWorkshop:
             row = self.row(unit)
             reloaded = row.state is not UnitState.LOADED or row.fingerprint != source.fingerprint
             if reloaded:
-                row = await self._load(folder, source)
+                row = await self._load(folder, source, report=False)
         except BaseException as error:
-            with trio.CancelScope(shield=True):
-                await self._in_thread(partial(folder.become, before))
-                await self._settle_row(folder)
+            await self._in_thread(partial(folder.become, before))
             if isinstance(error, UnitLoadError):
-                raise UnitLoadError(f"{error} (source restored: nothing has changed)\n{error.report}") from error
+                raise UnitLoadError(
+                    f"{error}\nThe change was not made: source restored, and what ran before runs on.", error.report
+                ) from error
             raise
         written = {path: data for path, data in changes.items() if data is not None}
         gone = tuple(path for path, data in changes.items() if data is None)
         self.logs.write(unit, f"{reason}: {', '.join(changes)}; {taken.id} takes it back")
         return ChangedUnit(row=row, files=listing_of(written), deleted=gone, snapshot=taken.id, reloaded=reloaded)
 
-    async def _settle_row(self, folder: UnitFolder) -> None:
-        """After a change was taken back: what was said of the failed load is no longer so."""
-        try:
-            source = await self._in_thread(folder.read)
-            await self._load(folder, source)
-        except (EngineError, ActorError):
-            return  # it was broken before, and its row says why
+    async def _load(self, folder: UnitFolder, source: UnitSource | None = None, *, report: bool = True) -> UnitRow:
+        """Load a unit and let it serve. Raises `UnitLoadError`, with what served before still serving.
 
-    async def _load(self, folder: UnitFolder, source: UnitSource | None = None) -> UnitRow:
-        """Load a unit and let it serve. Raises `UnitLoadError`, with what served before still serving."""
+        Without `report` the row of the unit stays as it is then: what could not be loaded will not be there either.
+        """
         unit = folder.name
         row = _bare_row(unit, folder.path, None)
         loaded: LoadedUnit | None = None
@@ -320,12 +319,12 @@ class UnitWorkshop:
             loaded = await self._kind(manifest.kind).load(source, self._host(row))
             placed = await self._actor.ask(PlaceUnit(row, loaded))
         except UnitLoadError as error:
-            await self._report(replace(row, problem=str(error), report=error.report))
+            await self._failed(replace(row, problem=str(error), report=error.report), report=report)
             raise
         except EngineError as error:
             if loaded is not None:
                 loaded.retire()
-            await self._report(replace(row, problem=str(error), report=str(error)))
+            await self._failed(replace(row, problem=str(error), report=str(error)), report=report)
             raise UnitLoadError(str(error)) from error
         except BaseException:
             if loaded is not None and not self._serves(loaded):
@@ -346,14 +345,14 @@ class UnitWorkshop:
         return kind
 
     def _host(self, row: UnitRow) -> UnitHost:
-        async def serve_instead(loaded: LoadedUnit) -> None:
-            current = self.row(row.name)
-            await self._actor.ask(PlaceUnit(current, loaded))
+        async def serve_instead(old: LoadedUnit, new: LoadedUnit) -> None:
+            placed = await self._actor.ask(PlaceUnit(row, new, instead_of=old))
+            self.logs.write(row.name, f"its tools have changed: {', '.join(placed.tools) or 'none'}")
 
         return UnitHost(log=partial(self.logs.write, row.name), replace=serve_instead)
 
-    async def _report(self, row: UnitRow) -> None:
-        shown = await self._actor.ask(ReportUnit(row))
+    async def _failed(self, row: UnitRow, *, report: bool = True) -> None:
+        shown = await self._actor.ask(ReportUnit(row)) if report else row
         going_on = "; the version before it serves on" if shown.state is UnitState.STALE else ""
         self.logs.write(row.name, f"not loaded{going_on}: {row.report or row.problem}")
 
@@ -368,14 +367,32 @@ class UnitWorkshop:
         row = self.row(unit)
         return await self._in_thread(partial(UnitFolder, Path(row.folder)))
 
-    def _lock(self, unit: str) -> trio.Lock:
-        return self._locks.setdefault(unit, trio.Lock())
+    @asynccontextmanager
+    async def _lock(self, unit: str) -> AsyncGenerator[None]:
+        """One thing at a time happens to a unit. Kept only while somebody has it or waits."""
+        turns = self._locks.setdefault(unit, _Turns())
+        turns.wanted += 1
+        try:
+            async with turns.lock:
+                yield
+        finally:
+            turns.wanted -= 1
+            if not turns.wanted:
+                self._locks.pop(unit, None)
 
     async def _in_thread(self, function: Callable[[], ResultT]) -> ResultT:
         """Work on files, which is short and must not go on after this unit's next turn has begun."""
         with trio.CancelScope(shield=True):
             return await trio.to_thread.run_sync(function)
         raise AssertionError("nothing cancels that scope")
+
+
+@dataclass(slots=True)
+class _Turns:
+    """Who has a unit, and how many want it."""
+
+    lock: trio.Lock = field(default_factory=trio.Lock)
+    wanted: int = 0
 
 
 def _bare_row(unit: str, folder: Path, problem: str | None) -> UnitRow:

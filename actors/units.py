@@ -1,8 +1,8 @@
 """The units actor: sole owner of which units are loaded, and of what each of them has registered.
 
-A unit that takes the place of another goes into the tool list as one change, with one notification, or not at all; then
-the one before it serves on. Loading, reading and writing files happen elsewhere: it gets loads that are done. Published:
-every unit as a row.
+A load that takes the place of another goes into the tool list as one change, with one notification, or not at all;
+then the one before it serves on. Loading, reading and writing files happen elsewhere: it gets loads that are done.
+Published: every unit as a row.
 """
 
 from __future__ import annotations
@@ -34,11 +34,13 @@ class PlaceUnit(Message[UnitRow]):
     """Let this load of a unit serve from now on, instead of the one before it, which is retired.
 
     `row` says who it is; what it contributes and how it stands is filled in. Raises `EngineError` with everything as it
-    was, and then the load is the asker's to retire.
+    was, and then the load is the asker's to retire; `ConflictError` when another one than `instead_of`, where that is
+    given, serves now.
     """
 
     row: UnitRow
     loaded: LoadedUnit
+    instead_of: LoadedUnit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class UnitsActor(Actor[Mapping[str, _Held]]):
     async def _place(self, message: PlaceUnit) -> UnitRow:
         name, made = message.row.name, message.loaded.contribution
         before = self.state.get(name)
+        if message.instead_of is not None and (before is None or before.loaded is not message.instead_of):
+            raise ConflictError(f"unit {name!r} was loaded again, or removed, meanwhile")
         check_contribution(name, made)
         await self._move(name, EMPTY if before is None else before.contribution, made)
         row = replace(

@@ -336,3 +336,82 @@ class Program(ProgramRow):
     logs: tuple[str, ...]
     result: str | None
     calls: tuple[ProgramCall, ...]
+
+
+class UnitRow(_Part):
+    """A row of `GET /api/units`."""
+
+    name: str
+    folder: str
+    kind: str
+    state: str
+    version: int
+    title: str | None = None
+    description: str = ""
+    problem: str | None = None
+    report: str | None = None
+    tools: tuple[str, ...] = ()
+    presets: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    blocks: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
+
+
+class Units(_Part):
+    """`GET /api/units`."""
+
+    units: tuple[UnitRow, ...]
+
+
+class UnitFile(_Part):
+    """A file of a unit."""
+
+    path: str
+    size_bytes: int
+
+
+class Unit(UnitRow):
+    """`GET /api/units/{name}`."""
+
+    files: tuple[UnitFile, ...]
+    snapshots: tuple[str, ...]
+    state_keys: tuple[str, ...]
+
+
+class FailedUnitTest(_Part):
+    """A test of a unit that failed."""
+
+    test: str
+    where: str
+    message: str
+    traceback: str
+
+
+class UnitTests(_Part):
+    """`POST /api/units/{name}/test`."""
+
+    passed: bool
+    ending: str
+    found: int
+    passed_count: int
+    failed_count: int
+    skipped_count: int
+    failed: tuple[FailedUnitTest, ...]
+    seconds: float
+    running: str | None
+    problem: str | None
+    output: str
+
+
+class UnitLogLine(_Part):
+    """A line of a unit's log."""
+
+    line: int
+    text: str
+
+
+class UnitLog(_Part):
+    """`GET /api/units/{name}/log`."""
+
+    lines: tuple[UnitLogLine, ...]
+    total: int

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from cli import agents, call, context, export, opencode, presets, programs, serve, status, tools, worlds
+from cli import agents, call, context, export, opencode, presets, programs, serve, status, tools, units, worlds
 from cli.console import note, replace_what_cannot_be_printed, say
 from cli.failure import CommandFailedError
 
@@ -73,6 +73,16 @@ def command_line() -> typer.Typer:
     program.callback(invoke_without_command=True)(programs.list_programs)
     program.command("show")(programs.show)
     app.add_typer(program, name="programs")
+    app.command("units")(units.list_units)
+    unit = typer.Typer(
+        help="Make, look at, test and reload a unit: tools of your own.", no_args_is_help=True, rich_markup_mode=markup
+    )
+    unit.command("new")(units.new)
+    unit.command("show")(units.show)
+    unit.command("test")(units.run_tests)
+    unit.command("reload")(units.reload)
+    unit.command("log")(units.log)
+    app.add_typer(unit, name="unit")
     app.command("export")(export.export)
     app.command("opencode")(opencode.opencode)
     return app

@@ -68,6 +68,12 @@ def serve(
             exists=True, file_okay=False, show_default="the current folder", help="The folder whose files tools see."
         ),
     ] = None,
+    units: Annotated[
+        list[Path] | None,
+        typer.Option(
+            exists=True, file_okay=False, show_default=False, help="A folder of units, or a unit; may be given again."
+        ),
+    ] = None,
     force_sse: Annotated[bool, typer.Option("--force-sse", help="Serve MCP over one SSE stream alone.")] = False,
     token: Annotated[
         str | None,
@@ -109,6 +115,7 @@ def serve(
         port=port,
         data=(data or default_data_folder()).expanduser().absolute(),
         workspace=(workspace or Path.cwd()).expanduser().resolve(),
+        units=tuple(folder.expanduser().resolve() for folder in units or ()),
         force_sse=force_sse,
         token=token,
         allow_non_loopback=allow_non_loopback,

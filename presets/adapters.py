@@ -10,16 +10,19 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from mcp_types import ContentBlock, ImageContent, TextContent
+from mcp_types import ContentBlock, Icon, ImageContent, TextContent
 
 from engine.errors import EngineError, InvalidArgumentError, NotFoundError
 from presets.app import App
+from presets.interactions import InteractiveRun
 from presets.presentation import RESERVED_NAMES
 from presets.schema import ToolArguments, ToolResult, WriteArguments, schema_of
-from protocol.tool import JsonObject, ToolCall, ToolError, ToolOutcome, ToolRun
+from protocol.interaction import Interaction
+from protocol.tool import JsonObject, TaskSupport, ToolError, ToolOutcome
 
 MCP_NAME_PREFIX = "space_"
-"""Every name that reaches an agent begins with it, so that Space's tools never meet another server's."""
+"""Every name that reaches an agent begins with it, so that Space's tools never meet another server's. A deployment of
+another make may say otherwise (`SpaceOptions.tool_prefix`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,18 +30,22 @@ class ToolAdapter:
     """How one capability becomes an MCP tool.
 
     `id` is internal and dotted (`drawing.insert-shape`); `mcp_name` is external and stable. `make_run` takes the
-    running engine and gives the body. `read_only` and `idempotent` become annotations, together with the preset's risk.
+    running engine and gives the body, which may ask only for what a `ToolCall` has, or talk with its client as an
+    `Interaction`. `read_only` and `idempotent` become annotations, together with the preset's risk. `task_support` says
+    whether a call may go on as a task; its body then says when, with `Interaction.become_task`.
     """
 
     id: str
     mcp_name: str
     description: str
     input_schema: JsonObject
-    make_run: Callable[[App], ToolRun]
+    make_run: Callable[[App], InteractiveRun]
     output_schema: JsonObject | None = None
     title: str | None = None
     read_only: bool = False
     idempotent: bool = False
+    task_support: TaskSupport = TaskSupport.FORBIDDEN
+    icons: tuple[Icon, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +66,11 @@ def typed_adapter(
     description: str,
     arguments: type[ArgumentsT],
     result: type[ToolResult],
-    run: Callable[[App, ArgumentsT, ToolCall], Awaitable[ToolResult | WithImages]],
+    run: Callable[[App, ArgumentsT, Interaction], Awaitable[ToolResult | WithImages]],
     title: str | None = None,
     read_only: bool = False,
     idempotent: bool = False,
+    task_support: TaskSupport = TaskSupport.FORBIDDEN,
 ) -> ToolAdapter:
     """An adapter whose schemas come from two pydantic models and whose body works with their values.
 
@@ -70,8 +78,8 @@ def typed_adapter(
     images. An `EngineError` of the body becomes a `ToolError` with its text.
     """
 
-    def make_run(app: App) -> ToolRun:
-        async def body(raw: JsonObject, call: ToolCall) -> ToolOutcome:
+    def make_run(app: App) -> InteractiveRun:
+        async def body(raw: JsonObject, call: Interaction) -> ToolOutcome:
             try:
                 given = arguments.model_validate(raw)
                 base = given.base_revision if isinstance(given, WriteArguments) else None
@@ -96,13 +104,15 @@ def typed_adapter(
         title=title,
         read_only=read_only,
         idempotent=idempotent,
+        task_support=task_support,
     )
 
 
 class ToolAdapterRegistry:
-    """The adapters by id, in order of registration. Never calls one."""
+    """The adapters by id, in order of registration. Never calls one. Names begin with `prefix`, where there is one."""
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str | None = MCP_NAME_PREFIX) -> None:
+        self.prefix = prefix
         self._adapters: dict[str, ToolAdapter] = {}
         self._ids_by_name: dict[str, dict[str, None]] = {}
 
@@ -110,15 +120,15 @@ class ToolAdapterRegistry:
         """Add an adapter.
 
         Raises `InvalidArgumentError` for an empty id, a name that is reserved (in every deployment, whoever presents
-        what), a name without the prefix `space_`, or an id that is taken.
+        what), a name without the prefix, or an id that is taken.
         """
         if not adapter.id:
             raise InvalidArgumentError("a tool adapter needs an id, such as 'drawing.insert-shape'")
         if refusal := RESERVED_NAMES.refusal(adapter.mcp_name):
             raise InvalidArgumentError(f"tool adapter {adapter.id!r}, MCP name {adapter.mcp_name!r}: {refusal}")
-        if not adapter.mcp_name.startswith(MCP_NAME_PREFIX):
+        if self.prefix is not None and not adapter.mcp_name.startswith(self.prefix):
             raise InvalidArgumentError(
-                f"tool adapter {adapter.id!r}: MCP name {adapter.mcp_name!r} must begin with {MCP_NAME_PREFIX!r}"
+                f"tool adapter {adapter.id!r}: MCP name {adapter.mcp_name!r} must begin with {self.prefix!r}"
             )
         if adapter.id in self._adapters:
             raise InvalidArgumentError(f"tool adapter {adapter.id!r} is already registered")

@@ -15,6 +15,8 @@ from engine.shell import ShellCommand, ShellResult
 from engine.view import View, ViewRequest
 from engine.world import Command, HistoryMove
 from presets.context import ContextSnapshot, FactValue
+from presets.readings import Readings
+from presets.unit_shop import UnitShop
 
 ResultT = TypeVar("ResultT")
 ResultT_co = TypeVar("ResultT_co", covariant=True)
@@ -35,6 +37,23 @@ class App(Protocol):
     @property
     def files(self) -> WorkspaceFiles:
         """The workspace folder. Its methods are synchronous: call them through `in_thread`."""
+        ...
+
+    @property
+    def units(self) -> UnitShop:
+        """The units that extend the engine."""
+        ...
+
+    @property
+    def readings(self) -> Readings:
+        """What there is to read of the engine beyond what commands tell."""
+        ...
+
+    def touch(self, uri: str) -> None:
+        """Say that the resource of that uri has changed: whoever watches it is told. Returns at once.
+
+        For what follows no source (`ResourceAdapter.follows`). Where nobody watches it, nothing happens.
+        """
         ...
 
     def bound(self, *, base_revision: int | None = None, step_group: str | None = None) -> App:

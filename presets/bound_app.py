@@ -16,6 +16,8 @@ from engine.view import View, ViewRequest
 from engine.world import Command, HistoryMove
 from presets.app import App, Done
 from presets.context import ContextSnapshot, FactValue
+from presets.readings import Readings
+from presets.unit_shop import UnitShop
 
 ResultT = TypeVar("ResultT")
 
@@ -50,6 +52,20 @@ class BoundApp:
     def files(self) -> WorkspaceFiles:
         """See `App`."""
         return self._app.files
+
+    @property
+    def units(self) -> UnitShop:
+        """See `App`."""
+        return self._app.units
+
+    @property
+    def readings(self) -> Readings:
+        """See `App`."""
+        return self._app.readings
+
+    def touch(self, uri: str) -> None:
+        """See `App`."""
+        self._app.touch(uri)
 
     def bound(self, *, base_revision: int | None = None, step_group: str | None = None) -> App:
         """See `App`. What is not said anew stays as it is."""

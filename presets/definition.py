@@ -20,6 +20,8 @@ from pydantic import (
     PlainValidator,
     StringConstraints,
     ValidationError,
+    ValidationInfo,
+    field_validator,
     model_validator,
 )
 
@@ -92,6 +94,8 @@ _INFINITY = float("inf")
 
 _NonEmpty = Annotated[str, StringConstraints(min_length=1)]
 
+_Ids = Annotated[tuple[_NonEmpty, ...], BeforeValidator(_ordered)]
+
 # The declared type is the plain mapping, so that a definition can be written with dict literals; what is stored is
 # always a `ContextPattern`.
 _Pattern = Annotated[
@@ -102,11 +106,12 @@ _Pattern = Annotated[
 
 
 class PresetDefinition(BaseModel):
-    """A named bundle of tools, when it is offered, and what it adds to the prompt. Immutable all the way down.
+    """A named bundle of tools, resources and prompts, when it is offered, and what it adds to the prompt of an agent.
+    Immutable all the way down.
 
     `group` tags it for people; `contexts` are OR rules for auto activation (see `ContextPattern`), used only when
-    `default_state` is `auto`; `tool_ids` are ids of tool adapters; `system_prompt` is a raw fragment, and an empty one
-    counts. The document says that dangerous presets use `off`, yet its own table has a destructive one with `auto`
+    `default_state` is `auto`; `tool_ids`, `resource_ids` and `prompt_ids` are ids of adapters, of which there is at least
+    one in all; `system_prompt` is a raw fragment, and an empty one counts. The document says that dangerous presets use `off`, yet its own table has a destructive one with `auto`
     (`graph-node-map-tools`), so that is a rule for authors and nothing here enforces it.
 
     Raises `InvalidPresetError` for anything else, including fields that do not exist.
@@ -119,13 +124,23 @@ class PresetDefinition(BaseModel):
     default_state: DefaultState
     risk: Risk
     contexts: Annotated[tuple[_Pattern, ...], BeforeValidator(_ordered), Field(min_length=1)]
-    tool_ids: Annotated[tuple[_NonEmpty, ...], BeforeValidator(_ordered), Field(min_length=1)]
+    # Before the tools, whose check counts them.
+    resource_ids: _Ids = ()
+    prompt_ids: _Ids = ()
+    tool_ids: _Ids
     system_prompt: str | None = None
 
     @property
     def patterns(self) -> tuple[ContextPattern, ...]:
         """The contexts with what they can do."""
         return cast("tuple[ContextPattern, ...]", self.contexts)
+
+    @field_validator("tool_ids", mode="after")
+    @classmethod
+    def _offers_something(cls, tool_ids: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if not tool_ids and not info.data.get("resource_ids") and not info.data.get("prompt_ids"):
+            raise ValueError("should have at least 1 item, where the preset offers no resource and no prompt either")
+        return tool_ids
 
     @model_validator(mode="wrap")
     @classmethod

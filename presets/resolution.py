@@ -1,4 +1,4 @@
-"""Resolution: context and overrides in, active presets and tool ids out. Deterministic: same input, same bytes.
+"""Resolution: context and overrides in, active presets out, and what they offer. Deterministic: same input, same bytes.
 
 Its cost follows the presets that are active, not those that exist. Pure: it only reads, and makes no closure.
 Source: agent-presets, "PresetRegistry", Resolution; findings on the existing engine, section 1.
@@ -25,8 +25,12 @@ class Reason(StrEnum):
     OVERRIDE = "override"
 
 
-class DuplicateToolError(ConflictError):
-    """Raised when two active presets list the same tool id, or one lists it twice. The text names both and the id."""
+class DuplicateIdError(ConflictError):
+    """Raised when two active presets list the same id, or one lists it twice. The text names both and the id."""
+
+
+class DuplicateToolError(DuplicateIdError):
+    """The id is a tool's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,15 @@ class ActiveTool:
     risk: Risk
 
 
+@dataclass(frozen=True, slots=True)
+class ActiveItem:
+    """One resource or prompt that is offered, by the id of its adapter, with the preset that offers it, and its risk."""
+
+    item_id: str
+    preset: str
+    risk: Risk
+
+
 Signature = tuple[object, ...]
 
 
@@ -67,6 +80,8 @@ class Resolution:
     tools: tuple[ActiveTool, ...] = ()
     prompt_fragments: tuple[PromptFragment, ...] = ()
     overrides: Overrides = NO_OVERRIDES
+    resources: tuple[ActiveItem, ...] = ()
+    prompts: tuple[ActiveItem, ...] = ()
 
     @property
     def tool_ids(self) -> tuple[str, ...]:
@@ -75,12 +90,13 @@ class Resolution:
 
     @property
     def signature(self) -> Signature:
-        """What counts as a change: names and reasons, tool ids, prompts, overrides. Compare it with `==`.
+        """What counts as a change: names and reasons, ids, prompts, overrides. Compare it with `==`.
 
         Risk and group are not in it; a change of a fact that alters none of these is no change.
         """
         active = tuple((preset.name, preset.reason) for preset in self.active_presets)
-        return (active, self.tool_ids, self.prompt_fragments, tuple(self.overrides.items()))
+        items = tuple(item.item_id for item in (*self.resources, *self.prompts))
+        return (active, self.tool_ids, items, self.prompt_fragments, tuple(self.overrides.items()))
 
     def to_json(self) -> dict[str, Any]:
         """The document's resolved shape, as plain JSON values."""
@@ -109,12 +125,14 @@ def decide(preset: PresetDefinition, facts: Mapping[str, FactValue], overrides: 
 def resolve(registry: PresetRegistry, context: ContextSnapshot, overrides: Overrides) -> Resolution:
     """What is active in this context under these overrides. Orphaned overrides have no effect.
 
-    Raises `DuplicateToolError`; the registry is only read.
+    Raises `DuplicateToolError`, or `DuplicateIdError` for a resource or a prompt; the registry is only read.
     """
     facts = context.facts()
     candidates = {*registry.matching(facts), *(name for name in overrides if name in registry)}
     active: list[ActivePreset] = []
     tools: dict[str, ActiveTool] = {}
+    resources: dict[str, ActiveItem] = {}
+    prompts: dict[str, ActiveItem] = {}
     fragments: list[PromptFragment] = []
     for preset in registry.in_order(candidates):
         reason = decide(preset, facts, overrides)
@@ -125,16 +143,33 @@ def resolve(registry: PresetRegistry, context: ContextSnapshot, overrides: Overr
             tool = ActiveTool(tool_id, preset.name, preset.risk)
             other = tools.setdefault(tool_id, tool)
             if other is not tool:
-                raise DuplicateToolError(_duplicate(tool_id, other.preset, preset.name))
+                raise DuplicateToolError(_duplicate("tool", tool_id, other.preset, preset.name))
+        _take(resources, "resource", preset.resource_ids, preset)
+        _take(prompts, "prompt", preset.prompt_ids, preset)
         if preset.system_prompt is not None:
             fragments.append(PromptFragment(preset.name, preset.system_prompt))
-    return Resolution(tuple(active), tuple(tools.values()), tuple(fragments), overrides)
+    return Resolution(
+        tuple(active),
+        tuple(tools.values()),
+        tuple(fragments),
+        overrides,
+        tuple(resources.values()),
+        tuple(prompts.values()),
+    )
 
 
-def _duplicate(tool_id: str, first: str, second: str) -> str:
+def _take(items: dict[str, ActiveItem], kind: str, ids: tuple[str, ...], preset: PresetDefinition) -> None:
+    for item_id in ids:
+        item = ActiveItem(item_id, preset.name, preset.risk)
+        other = items.setdefault(item_id, item)
+        if other is not item:
+            raise DuplicateIdError(_duplicate(kind, item_id, other.preset, preset.name))
+
+
+def _duplicate(kind: str, item_id: str, first: str, second: str) -> str:
     if first == second:
-        return f"preset {first!r} lists tool {tool_id!r} twice; a tool may be offered once"
+        return f"preset {first!r} lists {kind} {item_id!r} twice; a {kind} may be offered once"
     return (
-        f"presets {first!r} and {second!r} would both be active and both list tool {tool_id!r}; "
-        f"turn one of them off, or take the tool out of one"
+        f"presets {first!r} and {second!r} would both be active and both list {kind} {item_id!r}; "
+        f"turn one of them off, or take the {kind} out of one"
     )

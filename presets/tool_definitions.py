@@ -13,6 +13,8 @@ from engine.errors import ConflictError
 from presets.adapters import ToolAdapter, ToolAdapterRegistry
 from presets.annotations import annotations_of
 from presets.app import App
+from presets.confirmation import asking_first
+from presets.interactions import interactive
 from presets.resolution import ActiveTool, Resolution
 from presets.tool_labels import ToolLabels
 from protocol.tool import ToolDefinition
@@ -38,16 +40,20 @@ class _Made:
 
 
 class DefinitionCache:
-    """The definitions made so far, by tool id; at most one per id. Owned by whoever calls `tool_definitions`."""
+    """The definitions made so far, by tool id; at most one per id. Owned by whoever calls `tool_definitions`.
 
-    def __init__(self) -> None:
+    With `ask_before_destroying` the tools that may destroy something ask first, where a client can be asked.
+    """
+
+    def __init__(self, *, ask_before_destroying: bool = True) -> None:
+        self._asks = ask_before_destroying
         self._made: dict[str, _Made] = {}
 
     def definition(self, adapter: ToolAdapter, labels: ToolLabels, app: App) -> ToolDefinition:
         """The definition of that adapter with those labels for that app; made when there is none for exactly these."""
         made = self._made.get(adapter.id)
         if made is None or made.adapter is not adapter or made.labels != labels or made.app is not app:
-            made = _Made(adapter, labels, app, _define(adapter, labels, app))
+            made = _Made(adapter, labels, app, _define(adapter, labels, app, asks=self._asks))
             self._made[adapter.id] = made
         return made.definition
 
@@ -95,16 +101,21 @@ def _adapter(adapters: ToolAdapterRegistry, tool: ActiveTool) -> ToolAdapter:
     return adapter
 
 
-def _define(adapter: ToolAdapter, labels: ToolLabels, app: App) -> ToolDefinition:
+def _define(adapter: ToolAdapter, labels: ToolLabels, app: App, *, asks: bool) -> ToolDefinition:
+    annotations, body = annotations_of(adapter, labels.risk), adapter.make_run(app)
+    if asks and annotations.destructive_hint:
+        body = asking_first(adapter.mcp_name, adapter.title, labels.risk, body)
     return ToolDefinition(
         name=adapter.mcp_name,
         title=adapter.title,
         description=adapter.description,
         input_schema=adapter.input_schema,
         output_schema=adapter.output_schema,
-        run=adapter.make_run(app),
-        annotations=annotations_of(adapter, labels.risk),
+        run=interactive(body),
+        annotations=annotations,
         owner=MANAGED_OWNER,
         source=adapter.id,
         labels=labels.to_mapping(),
+        task_support=adapter.task_support,
+        icons=adapter.icons,
     )

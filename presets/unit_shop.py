@@ -171,9 +171,7 @@ class UnitShop(Protocol):
         """Load what lies on disk. Raises `UnitLoadError` when it cannot be; what ran before goes on."""
         ...
 
-    async def run_tests(
-        self, unit: str, only: str | None = None, seconds: float = DEFAULT_TEST_SECONDS
-    ) -> RanTests:
+    async def run_tests(self, unit: str, only: str | None = None, seconds: float = DEFAULT_TEST_SECONDS) -> RanTests:
         """Run the unit's tests, or some of them, in a process of their own."""
         ...
 

@@ -30,6 +30,8 @@ class PresetRow:
     tool_ids: tuple[str, ...]
     override_state: OverrideState
     active_reason: Reason | None
+    resource_ids: tuple[str, ...] = ()
+    prompt_ids: tuple[str, ...] = ()
 
     @property
     def tool_count(self) -> int:
@@ -51,6 +53,8 @@ class PresetRow:
             "contexts": [dict(pattern) for pattern in self.contexts],
             "tool_ids": list(self.tool_ids),
             "tool_count": self.tool_count,
+            "resource_ids": list(self.resource_ids),
+            "prompt_ids": list(self.prompt_ids),
             "override_state": self.override_state.value,
             "active": self.active,
             "active_reason": self.active_reason.value if self.active_reason else None,
@@ -110,4 +114,6 @@ def _row(preset: PresetDefinition, override: OverrideState, reason: Reason | Non
         tool_ids=preset.tool_ids,
         override_state=override,
         active_reason=reason,
+        resource_ids=preset.resource_ids,
+        prompt_ids=preset.prompt_ids,
     )

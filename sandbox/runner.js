@@ -322,6 +322,10 @@ function consoleOf(state) {
       write(state, level, () => given.map(each => (typeof each === "string" ? each : shownValue(each))).join(" "));
     };
   }
+  // Models write these as well. A model reads the value as it is; drawing a table would cost it more.
+  for (const name of ["table", "dir"]) {
+    made[name] = value => write(state, "log", () => (typeof value === "string" ? value : shownValue(value)));
+  }
   return freeze(made);
 }
 

@@ -22,6 +22,7 @@ from presets.adapters import ToolAdapter
 from presets.app import App
 from presets.context import FactValue
 from presets.definition import PresetDefinition
+from protocol.interaction import InputNeededError, MalformedAnswerError
 from protocol.jsonrpc import encode
 from protocol.tool import JsonObject, ToolCall, ToolError, ToolOutcome, ToolRun
 from space_unit.authoring import HOOK_MARK, TOOL_MARK, BlockSpec, FactsSpec, PresetSpec, ToolMark
@@ -29,7 +30,6 @@ from space_unit.call import Call
 from space_unit.contribution import Contribution, check_contribution, mcp_name_of, tool_id_of
 from space_unit.signature import Signature, signature_of
 from space_unit.tracebacks import in_one_line, own_traceback
-
 
 HOOK_SECONDS = 5.0
 """How long a prompt waits for one hook, which has a person or a model waiting behind it."""
@@ -109,7 +109,7 @@ def _run_of(
             with around.in_use():
                 try:
                     made = await function(**signature.arguments(raw, own))
-                except ToolError:
+                except (ToolError, InputNeededError, MalformedAnswerError):
                     raise
                 except EngineError as error:
                     raise ToolError(str(error)) from error

@@ -19,7 +19,9 @@ from engine.world import Command, HistoryMove
 from presets.app import App, Done
 from presets.bound_app import BoundApp
 from presets.context import ContextSnapshot, FactValue
+from presets.readings import Readings
 from presets.surface import coherent
+from presets.unit_shop import UnitShop
 from space_unit.call import Call
 
 ResultT = TypeVar("ResultT")
@@ -36,6 +38,19 @@ class MemoryApp:
     def files(self) -> WorkspaceFiles:
         """There are none. Raises `ConflictError`."""
         raise ConflictError("a test of a unit has no workspace folder")
+
+    @property
+    def units(self) -> UnitShop:
+        """There are none. Raises `ConflictError`."""
+        raise ConflictError("a test of a unit has no other units")
+
+    @property
+    def readings(self) -> Readings:
+        """There are none. Raises `ConflictError`."""
+        raise ConflictError("a test of a unit reads nothing beyond its world")
+
+    def touch(self, uri: str) -> None:
+        """Nobody watches."""
 
     def bound(self, *, base_revision: int | None = None, step_group: str | None = None) -> App:
         """See `App`."""

@@ -1,4 +1,4 @@
-"""Errors of a unit's code as its author wants to see them: without the frames of whoever called it. Owns that choice."""
+"""Errors of a unit's code as its author wants to see them, without the frames of whoever called it."""
 
 from __future__ import annotations
 

@@ -31,6 +31,7 @@ from transport.rest import rest_routes
 from transport.sse_endpoint import SseEndpoint
 from transport.status import EndpointFacts
 from transport.story_routes import story_routes
+from transport.unit_routes import unit_routes
 from transport.version import VERSION
 from transport.world_routes import larger_bodies, world_routes
 
@@ -94,6 +95,7 @@ def make_app(space: Space, facts: EndpointFacts, *, stream_after: float = STREAM
     app.register_blueprint(world_routes(space))
     app.register_blueprint(agent_routes(space))
     app.register_blueprint(program_routes(space))
+    app.register_blueprint(unit_routes(space))
     app.register_blueprint(story_routes(space))
     app.register_blueprint(agent_block_routes(space))
     app.register_blueprint(provider_routes(space))

@@ -9,6 +9,7 @@ import trio
 from quart import Blueprint, Response
 
 from actors.model_client import ModelEndpoint, ProviderError
+from actors.provider_book import ProviderRow
 from actors.providers import ChooseDefaultProvider, DeleteProvider, ProvidersView, PutProvider, ReadProviders
 from actors.space import Space
 from blocks.model_role import MODEL_ROLES
@@ -48,6 +49,10 @@ def provider_routes(space: Space) -> Blueprint:
         row = await space.providers.ask(PutProvider(provider_id, body))
         return json_response(row.to_json(), 200 if provider_id in known else 201)
 
+    @routes.get(f"{_ALL}/<provider_id>")
+    async def get_provider(provider_id: str) -> Response:
+        return json_response((await _row(space, provider_id)).to_json())
+
     @routes.delete(f"{_ALL}/<provider_id>")
     async def delete_provider(provider_id: str) -> Response:
         return json_response((await space.providers.ask(DeleteProvider(provider_id))).to_json())
@@ -81,10 +86,17 @@ async def _endpoint(space: Space, provider_id: str) -> ModelEndpoint:
     provider = next((one for one in space.providers.providers.value.providers if one.id == provider_id), None)
     if provider is not None:
         return ModelEndpoint.of(provider)
-    row = next((row for row in (await space.providers.ask(ReadProviders())).rows if row.id == provider_id), None)
-    if row is None:
-        raise NotFoundError(f"there is no provider {provider_id[:80]!r}")
+    row = await _row(space, provider_id)
     raise ConflictError(f"provider {provider_id!r} is not valid: {row.fault}")
+
+
+async def _row(space: Space, provider_id: str) -> ProviderRow:
+    rows = (await space.providers.ask(ReadProviders())).rows
+    row = next((row for row in rows if row.id == provider_id), None)
+    if row is None:
+        known = ", ".join(repr(row.id) for row in rows) or "none"
+        raise NotFoundError(f"there is no provider {provider_id[:80]!r}; there are: {known}")
+    return row
 
 
 def _shown(view: ProvidersView) -> Response:

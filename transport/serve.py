@@ -74,6 +74,8 @@ class ServeOptions:
 
     data: Path
     workspace: Path
+    units: tuple[Path, ...] = ()
+    """Folders of units beside the one in the data folder, and units."""
     host: str = DEFAULT_HOST
     port: int = DEFAULT_PORT
     force_sse: bool = False
@@ -158,6 +160,7 @@ def _opened(options: ServeOptions) -> Generator[tuple[Space, Listener]]:
                     limits=options.limits,
                     agents=options.agents,
                     data=options.data,
+                    unit_roots=options.units,
                 ),
             ),
             listener,

@@ -42,7 +42,7 @@ class UnitFolder:
     """
 
     def __init__(self, path: Path) -> None:
-        """The folder must be there; it is resolved once. Raises `NotFoundError`, and `InvalidUnitError` for its name."""
+        """The folder must be there; it is resolved once. Raises `NotFoundError`; `InvalidUnitError` for its name."""
         self.name = check_unit_name(path.name)
         with self._in_words():
             self._files = WorkspaceFiles(path)
@@ -63,7 +63,7 @@ class UnitFolder:
         )
 
     def contents(self) -> dict[str, bytes]:
-        """The content of every file by its path, sorted; hidden ones, links and what tools leave behind are left out."""
+        """The content of every file by its path, sorted; hidden ones, links and leavings of tools are left out."""
         found: dict[str, bytes] = {}
         with self._in_words():
             for parts in self._walk(()):
@@ -165,8 +165,8 @@ class UnitFolder:
         with self._in_words():
             if path.startswith("/") or "\\" in path or path[1:2] == ":":
                 raise ForbiddenError(
-                    f"The path {path[:200]!r} is not relative with slashes; give it from the workspace folder on, such as "
-                    "'unit.py' or 'tests/test_unit.py'."
+                    f"The path {path[:200]!r} is not relative with slashes; give it from the workspace folder on, "
+                    "such as 'unit.py' or 'tests/test_unit.py'."
                 )
             parts = split_path(path, self.path)
             if not parts or path.endswith("/"):
@@ -174,8 +174,8 @@ class UnitFolder:
         for part in parts:
             if _is_left_out(part):
                 raise InvalidArgumentError(
-                    f"{shown(parts)!r} cannot be a file of a unit: {part!r} is hidden or left behind by a tool, and such "
-                    "files belong to no unit"
+                    f"{shown(parts)!r} cannot be a file of a unit: {part!r} is hidden or left behind by a tool, "
+                    "and such files belong to no unit"
                 )
         if len(parts) > MAX_DEPTH:
             raise InvalidArgumentError(f"{shown(parts)!r:.200} is more than {MAX_DEPTH} folders deep")
@@ -239,7 +239,7 @@ def bytes_of(path: str, text: str) -> bytes:
 
 
 def make_unit(root: Path, name: str, files: Mapping[str, bytes]) -> UnitFolder:
-    """A new unit below that folder, whole or not at all. Raises `ConflictError` when something of that name is there."""
+    """A new unit below that folder, whole or not at all. Raises `ConflictError` when that name is taken there."""
     path = root / check_unit_name(name)
     try:
         path.mkdir(mode=0o700)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from engine.errors import InvalidArgumentError
 from engine.printed import MAX_RESULT_BYTES, fitting_prefix, printed_size
-from engine.units.manifest import check_unit_name
+from engine.units.manifest import InvalidUnitError, check_unit_name
 
 MAX_LOG_BYTES = 4 * 1024 * 1024
 """Of one log; what is older moves to `.old`, which holds as much again."""
@@ -56,7 +56,7 @@ class UnitLogs:
         """Add a text under the present time, its further lines indented."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         entry = f"{now} " + "\n    ".join(text.rstrip("\n").split("\n")) + "\n"
-        with self._lock, suppress(OSError):
+        with self._lock, suppress(OSError, InvalidUnitError):
             self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
             path = self.path(unit)
             with suppress(FileNotFoundError):

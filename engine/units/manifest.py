@@ -1,6 +1,6 @@
-"""`unit.toml`: what a unit says of itself before anything of it is loaded. Owns its form and what a unit may be called.
+"""`unit.toml`: what a unit says of itself before anything of it is loaded. Owns its form, and what units may be called.
 
-The file may be empty. Which kind a unit is decides who loads it; what stands in the table of that kind is that loader's.
+The file may be empty. The kind of a unit decides who loads it; what stands in the table of that kind is the loader's.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class InvalidUnitError(InvalidArgumentError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitManifest:
-    """What a unit says of itself. `settings` is the table of its kind (`[python]`), which only its loader understands."""
+    """What a unit says of itself. `settings` is the table of its kind (`[python]`), for its loader alone."""
 
     title: str | None = None
     description: str = ""
@@ -50,8 +50,8 @@ def check_unit_name(name: str) -> str:
     """The name, which is that of the unit's folder. Raises `InvalidUnitError`, saying what would be one."""
     if not _NAME.fullmatch(name) or len(name) > MAX_UNIT_NAME_CHARACTERS:
         raise InvalidUnitError(
-            f"{name[:80]!r} is no name of a unit: small letters, digits and single dashes between them, beginning with a "
-            f"letter, at most {MAX_UNIT_NAME_CHARACTERS} characters, such as 'dice' or 'star-map'"
+            f"{name[:80]!r} is no name of a unit: small letters, digits and single dashes between them, beginning with "
+            f"a letter, at most {MAX_UNIT_NAME_CHARACTERS} characters, such as 'dice' or 'star-map'"
         )
     return name
 
@@ -68,7 +68,7 @@ def read_manifest(text: str) -> UnitManifest:
     for member in raw:
         if member not in (*_MEMBERS, kind):
             raise InvalidUnitError(
-                f"{MANIFEST}: there is no member {member[:80]!r}; there are {', '.join(_MEMBERS)}, and the table [{kind}]"
+                f"{MANIFEST}: there is no member {member[:80]!r}, but {', '.join(_MEMBERS)} and the table [{kind}]"
             )
     settings = raw.get(kind, {})
     if not isinstance(settings, dict):

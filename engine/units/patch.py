@@ -80,8 +80,8 @@ def parse_patch(text: str, default_path: str | None = None) -> tuple[FilePatch, 
     found = _Reader(text, default_path).read()
     if not found:
         raise PatchError(
-            "the patch changes nothing: it has no hunk. A unified diff names the file (--- a/unit.py, +++ b/unit.py), and "
-            "then come hunks such as @@ -3,2 +3,3 @@ with lines that begin with a space, - or +"
+            "the patch changes nothing: it has no hunk. A unified diff names the file (--- a/unit.py, +++ b/unit.py), "
+            "and then come hunks such as @@ -3,2 +3,3 @@ with lines that begin with a space, - or +"
         )
     return found
 
@@ -103,9 +103,7 @@ def apply_patches(
             results[patch.path] = "".join(line for hunk in patch.hunks for line in hunk.new)
             continue
         if before is None:
-            raise PatchError(
-                f"{patch.path!r} was not found, and the patch would {patch.action} it; files: {_some(files)}"
-            )
+            raise PatchError(f"{patch.path!r} was not found, and the patch would {patch.action} it")
         after = _patched(patch, before, anywhere=anywhere)
         if patch.action == "delete":
             if after and patch.hunks:
@@ -331,9 +329,3 @@ def _plain(line: str) -> str:
 def _shown(text: str) -> str:
     line = text.rstrip("\n")
     return repr(line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…")
-
-
-def _some(files: Mapping[str, str]) -> str:
-    names = sorted(files)
-    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-    return (", ".join(names[:10]) or "none") + more

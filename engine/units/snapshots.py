@@ -1,4 +1,4 @@
-"""Snapshots of a unit's files, so that an edit can be taken back. Owns where they lie, their form and how many are kept.
+"""Snapshots of a unit's files, so that an edit can be taken back. Owns where they lie, their form and their number.
 
 Each is one JSON file below the data folder, never in the unit's own, written whole or not at all. All of it blocks.
 """

@@ -1,4 +1,4 @@
-"""The source of a unit: every file of its folder at one moment, as one frozen value. Owns that value and its fingerprint.
+"""The source of a unit: every file of its folder at one moment, frozen. Owns that value and its fingerprint.
 
 What is loaded, tested and kept in a snapshot is this value, so nothing that changes on disk meanwhile gets in between.
 """

@@ -5,6 +5,8 @@ interface Console {
   warn(...values: any[]): void;
   error(...values: any[]): void;
   debug(...values: any[]): void;
+  table(data: any, columns?: string[]): void;
+  dir(value: any, options?: any): void;
 }
 declare const console: Console;
 declare function setTimeout(callback: (...args: any[]) => void, milliseconds?: number, ...args: any[]): number;

@@ -18,6 +18,7 @@ from presets.app import App, Done
 from presets.bound_app import BoundApp
 from presets.context import ContextSnapshot, FactValue
 from presets.surface import coherent
+from presets.unit_shop import UnitShop
 from protocol.tool import JsonObject, ToolOutcome
 
 ResultT = TypeVar("ResultT")
@@ -47,6 +48,7 @@ class FakeApp:
         self.context = ContextSnapshot(surface="canvas", canvas_visible=True, activity="drawing")
         self.shell: Callable[[ShellCommand], Awaitable[ShellResult]] = _no_shell
         self.view: Callable[[ViewRequest], Awaitable[View]] = _no_view
+        self.unit_shop: UnitShop | None = None
         self._files = None if workspace is None else WorkspaceFiles(workspace)
         self._follow()
 
@@ -54,6 +56,11 @@ class FakeApp:
     def files(self) -> WorkspaceFiles:
         assert self._files is not None, "this test has no workspace folder"
         return self._files
+
+    @property
+    def units(self) -> UnitShop:
+        assert self.unit_shop is not None, "this test has no units"
+        return self.unit_shop
 
     def bound(self, *, base_revision: int | None = None, step_group: str | None = None) -> App:
         return BoundApp(self, base_revision, step_group)

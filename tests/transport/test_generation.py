@@ -250,6 +250,30 @@ async def test_a_planner_goes_before_the_writer_where_the_story_says_so(rig: Rig
     assert (await rig.prose())[-1][1] == "Mara waited."
 
 
+async def test_a_run_stays_on_the_branch_on_which_it_began(rig: Rig) -> None:
+    go_on = trio.Event()
+
+    async def waits(wire: Wire, request: ProviderRequest) -> None:
+        await wire.head()
+        await wire.delta(tool_calls=[{"index": 0, "id": "a", "function": {"name": "listFragments", "arguments": "{}"}}])
+        await go_on.wait()
+        await wire.finish("tool_calls")
+
+    assert (await rig.send("POST", f"{STORY}/branches", {"id": "other", "name": "Other"})).status == 201
+    rig.provider.play(waits, says("It cleared."))
+    following = await rig.follow()
+    await rig.provider.wait_for(1)
+    await rig.send("PUT", f"{STORY}/branches/active", {"branchId": "other"})
+    go_on.set()
+    await following.until("saved")
+    await following.until("finish")
+    await following.connection.finish()
+    assert len(await rig.prose()) == 2
+    rows = (await rig.get(f"{STORY}/fragments?type=prose&branch=main"))["fragments"]
+    assert [row["content"] for row in rows][2:] == ["It cleared."]
+    assert (await rig.runs())[0]["branch"] == "main"
+
+
 async def test_what_was_sent_and_what_came_back_is_kept_with_the_story(rig: Rig) -> None:
     rig.provider.play(calls(("listFragmentTypes", {})), says("The end."))
     events = await rig.events()

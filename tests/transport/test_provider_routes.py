@@ -31,6 +31,8 @@ async def test_providers_are_listed_as_they_may_be_shown(rig: Rig) -> None:
         ("b", False, True, False),
     ]
     assert not {"apiKey", "customHeaders"} & set(listed["providers"][0])
+    assert await rig.get(f"{ALL}/b") == listed["providers"][1]
+    assert_problem(await rig.send("GET", f"{ALL}/c"), 404, "there are: 'main', 'b'")
 
 
 async def test_a_provider_is_changed_and_the_default_is_chosen(rig: Rig) -> None:

@@ -1,0 +1,177 @@
+"""`space units` and `space unit`: tools of one's own, made on this machine, and tested and reloaded in an engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.answers import Unit, UnitLog, UnitRow, Units, UnitTests
+from cli.client import segment
+from cli.console import note, print_facts, print_json, print_table, say
+from cli.failure import REFUSED, CommandFailedError
+from cli.folders import default_data_folder
+from cli.options import DEFAULT_URL, JsonOption, TokenOption, UrlOption, engine_at
+
+PATH = "/api/units"
+COLUMNS = ("unit", "state", "version", "tools", "folder")
+
+UNITS_FOLDER = "units"
+"""Below the data folder."""
+
+TEST_MARGIN_SECONDS = 30.0
+"""What the engine may need beside the tests themselves."""
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The unit; `space units` lists them.")]
+
+
+def list_units(url: UrlOption = DEFAULT_URL, token: TokenOption = None, as_json: JsonOption = False) -> None:
+    """List the units: what each offers, and why one is not loaded."""
+    with engine_at(url, token, as_json=as_json) as engine:
+        answer = engine.ask(Units, "GET", PATH)
+    if as_json:
+        print_json(answer.raw)
+        return
+    print_table(None, COLUMNS, [_row(unit) for unit in answer.value.units])
+    for unit in answer.value.units:
+        if unit.problem is not None:
+            note(f"{unit.name}: {unit.problem}")
+
+
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits and dashes, such as star-map.")],
+    folder: Annotated[
+        Path | None,
+        typer.Option("--in", file_okay=False, show_default="the user's units", help="The folder it is made in."),
+    ] = None,
+) -> None:
+    """Write a small unit with a test that passes. An engine that runs loads it at once; none is needed."""
+    # Here, not above: no other command needs them.
+    from engine.errors import EngineError
+    from engine.units.folder import make_unit
+    from space_unit.template import template_files
+
+    root = (folder or default_data_folder() / UNITS_FOLDER).expanduser().absolute()
+    try:
+        files = template_files(name)
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        made = make_unit(root, name, files)
+    except EngineError as error:
+        raise CommandFailedError(str(error)) from None
+    except OSError as error:
+        raise CommandFailedError(f"Cannot make {root}: {error.strerror or error}.") from None
+    say(f"Made {made.path}")
+    say(f"Edit unit.py there; an engine that serves this folder follows. Then: space unit test {name}")
+    if folder is not None:
+        say(f"Serve it with: space serve --units {root}")
+
+
+def show(name: Name, url: UrlOption = DEFAULT_URL, token: TokenOption = None, as_json: JsonOption = False) -> None:
+    """Show a unit: what it contributes, its files, and why it is not loaded."""
+    with engine_at(url, token, as_json=as_json) as engine:
+        answer = engine.ask(Unit, "GET", f"{PATH}/{segment(name)}")
+    if as_json:
+        print_json(answer.raw)
+        return
+    unit = answer.value
+    print_facts(
+        None,
+        [
+            ("unit", unit.name),
+            ("title", unit.title),
+            ("description", unit.description),
+            ("folder", unit.folder),
+            ("kind", unit.kind),
+            ("state", unit.state),
+            ("version", unit.version),
+            ("tools", ", ".join(unit.tools)),
+            ("presets", ", ".join(unit.presets)),
+            ("facts", ", ".join(unit.facts)),
+            ("prompt blocks", ", ".join(unit.blocks)),
+            ("prompt hooks", ", ".join(unit.hooks)),
+            ("keeps in this world", ", ".join(unit.state_keys)),
+            ("snapshots", ", ".join(unit.snapshots)),
+        ],
+    )
+    print_table("Files", ("file", "bytes"), [(file.path, file.size_bytes) for file in unit.files])
+    if unit.problem is not None:
+        say(f"\nProblem:\n\n{unit.report or unit.problem}")
+
+
+def run_tests(
+    name: Name,
+    only: Annotated[
+        str | None, typer.Argument(metavar="[TEST]", help="A file, or one test: tests/test_unit.py::test_it.")
+    ] = None,
+    seconds: Annotated[float, typer.Option("--seconds", help="After this the process is ended.")] = 30.0,
+    url: UrlOption = DEFAULT_URL,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a unit's tests in a process of their own. The exit code is 1 when one fails."""
+    body = {"seconds": seconds} if only is None else {"only": only, "seconds": seconds}
+    with engine_at(url, token, as_json=as_json) as engine:
+        path = f"{PATH}/{segment(name)}/test"
+        answer = engine.ask(UnitTests, "POST", path, body=body, seconds=seconds + TEST_MARGIN_SECONDS)
+    if as_json:
+        print_json(answer.raw)
+    else:
+        _print_tests(answer.value)
+    if not answer.value.passed:
+        raise typer.Exit(REFUSED)
+
+
+def reload(name: Name, url: UrlOption = DEFAULT_URL, token: TokenOption = None, as_json: JsonOption = False) -> None:
+    """Load what lies on disk, also where nothing has changed. When it fails, what ran before runs on."""
+    with engine_at(url, token, as_json=as_json) as engine:
+        try:
+            answer = engine.ask(UnitRow, "POST", f"{PATH}/{segment(name)}/reload")
+        except CommandFailedError as failure:
+            report = failure.members.get("report")
+            if isinstance(report, str) and not as_json:
+                note(report)
+            raise
+    if as_json:
+        print_json(answer.raw)
+    else:
+        print_table(None, COLUMNS, [_row(answer.value)])
+
+
+def log(
+    name: Name,
+    lines: Annotated[int, typer.Option("--lines", "-n", min=1, max=1000, help="So many from the end.")] = 100,
+    grep: Annotated[str | None, typer.Option("--grep", metavar="TEXT", help="Only lines that hold this.")] = None,
+    url: UrlOption = DEFAULT_URL,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print the end of a unit's log: loads, tracebacks, what its tests and tools printed."""
+    query: dict[str, str | int] = {"lines": lines} if grep is None else {"lines": lines, "grep": grep}
+    with engine_at(url, token, as_json=as_json) as engine:
+        answer = engine.ask(UnitLog, "GET", f"{PATH}/{segment(name)}/log", query=query)
+    if as_json:
+        print_json(answer.raw)
+        return
+    for line in answer.value.lines:
+        say(line.text)
+
+
+def _row(unit: UnitRow) -> tuple[str, str, int, str, str]:
+    return (unit.name, unit.state, unit.version, ", ".join(unit.tools), unit.folder)
+
+
+def _print_tests(tests: UnitTests) -> None:
+    for failed in tests.failed:
+        say(f"FAILED {failed.test} ({failed.where}): {failed.message}\n\n{failed.traceback}\n")
+    if tests.problem is not None:
+        say(f"{tests.problem}\n")
+    if tests.running is not None:
+        say(f"It ended during {tests.running}.")
+    if tests.output and not tests.passed:
+        say(f"Output:\n\n{tests.output.rstrip()}\n")
+    skipped = f", {tests.skipped_count} skipped" if tests.skipped_count else ""
+    say(
+        f"{tests.passed_count} of {tests.found} passed, {tests.failed_count} failed{skipped} "
+        f"in {tests.seconds:g} s ({tests.ending})"
+    )

@@ -1,0 +1,1 @@
+"""The tools on units, a module for each topic."""
