@@ -50,9 +50,9 @@ class _Actors(Protocol):
 class RunningApp:
     """`App` over the actors. `connect` must be called once, before the first call of a tool."""
 
-    def __init__(self, workspace: Path) -> None:
+    def __init__(self, workspace: Path, data: Path | None = None) -> None:
         self._workspace = workspace
-        self._files = WorkspaceFiles(workspace)
+        self._files = WorkspaceFiles(workspace, data)
         self.process_groups = ProcessGroups()
         """What shell commands run in now."""
         self._actors: _Actors | None = None

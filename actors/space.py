@@ -96,7 +96,7 @@ class Space:
 
     def __init__(self, engine: Engine, store: CommitStore, options: SpaceOptions) -> None:
         self.options = options
-        self.app = RunningApp(options.workspace)
+        self.app = RunningApp(options.workspace, options.data)
         self.world = WorldActor(engine, store)
         self.library = WorldLibrary(self.app, self.world)
         self.sessions = SessionsActor(ttl_seconds=options.session_ttl_seconds, limits=options.limits)

@@ -108,16 +108,20 @@ class WorkspaceFiles:
     link, device or fifo, `NotFoundError` for one that names nothing, and `InvalidArgumentError` for what is no path.
     """
 
-    def __init__(self, root: Path) -> None:
-        """Raises `NotFoundError` when there is no such folder. The root itself may be a link; it is resolved here."""
+    def __init__(self, root: Path, private: Path | None = None) -> None:
+        """Raises `NotFoundError` when there is no such folder. The root itself may be a link; it is resolved here.
+
+        `private` is a folder of which nothing is shown or written, wherever it lies.
+        """
         self.root = root.resolve()
         """The workspace folder, absolute and without links."""
         if not self.root.is_dir():
             raise NotFoundError(f"The workspace folder {str(self.root)!r} does not exist or is no folder.")
+        self._private = None if private is None else private.resolve()
 
     def folder(self, path: str) -> Path:
         """An existing folder by its absolute path, for a process to work in."""
-        parts = split_path(path, self.root)
+        parts = self._parts(path)
         with opened_folder(self.root, parts):
             return self.root.joinpath(*parts)
 
@@ -158,7 +162,7 @@ class WorkspaceFiles:
         """At most `limit` entries of a folder from place `offset` on, fewer when they would be too much."""
         _require_at_least(0, offset=offset)
         _require_at_least(1, limit=limit)
-        parts = split_path(path, self.root)
+        parts = self._parts(path)
         with opened_folder(self.root, parts) as folder:
             try:
                 names = sorted(os.listdir(folder))
@@ -183,7 +187,7 @@ class WorkspaceFiles:
 
     def entry(self, path: str) -> FolderEntry:
         """What stands at that path: its kind, and the size of a file. Nothing is opened, so links are told, not met."""
-        parts = split_path(path, self.root)
+        parts = self._parts(path)
         if not parts:
             raise InvalidArgumentError(f"The path {path!r} names the workspace folder itself; give one inside it.")
         with opened_folder(self.root, parts[:-1]) as folder:
@@ -200,13 +204,15 @@ class WorkspaceFiles:
         `include` is a glob for file names. Raises as `engine.search` says.
         """
         _require_at_least(1, limit=limit)
-        parts = split_path(path, self.root)
+        parts = self._parts(path)
         if self._is_file(parts):
             with opened_file(self.root, parts) as file:
                 return search_file(file, shown(parts), pattern, limit=limit)
         prefix = f"{shown(parts)}/" if parts else ""
         with opened_folder(self.root, parts) as folder:
-            return search_folder(folder, prefix, pattern, include=include, limit=limit)
+            hidden = self._private if self._private is not None and self._private.is_relative_to(self.root) else None
+            left_out = None if hidden is None else hidden.relative_to(self.root).as_posix()
+            return search_folder(folder, prefix, pattern, include=include, limit=limit, left_out=left_out)
 
     def write_text(self, path: str, content: str, *, create_folders: bool = False) -> WrittenFile:
         """Make the file hold exactly that text, whole or not at all: a reader sees the old content or the new.
@@ -252,8 +258,17 @@ class WorkspaceFiles:
             mode = entry_mode(folder, parts)
         return mode is not None and stat.S_ISREG(mode)
 
-    def _file_parts(self, path: str) -> tuple[str, ...]:
+    def _parts(self, path: str) -> tuple[str, ...]:
+        """The parts of a path. Raises `ForbiddenError` for one into the private folder."""
         parts = split_path(path, self.root)
+        if self._private is not None and _leads_into(self.root.joinpath(*parts), self._private):
+            raise ForbiddenError(
+                f"{shown(parts)!r} is in the folder where the engine keeps its own data; no file tool goes there."
+            )
+        return parts
+
+    def _file_parts(self, path: str) -> tuple[str, ...]:
+        parts = self._parts(path)
         if not parts or path.endswith("/"):
             raise InvalidArgumentError(f"The path {path!r} names a folder; give the path of a file.")
         return parts
@@ -269,6 +284,11 @@ class WorkspaceFiles:
                 return _read_at_most(file, MAX_FILE_BYTES)
             except OSError as error:
                 raise refusal(error, parts) from error
+
+
+def _leads_into(path: Path, folder: Path) -> bool:
+    """Whether the path is that folder or inside it. Upper and lower case count as the same, as some file systems do."""
+    return tuple(map(str.casefold, path.parts))[: len(folder.parts)] == tuple(map(str.casefold, folder.parts))
 
 
 def _require_at_least(least: int, **numbers: int) -> None:

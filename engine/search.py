@@ -84,8 +84,12 @@ class SearchResult:
     ended_in: SearchMatch | None = None
 
 
-def search_folder(folder: int, prefix: str, pattern: str, *, include: str | None, limit: int) -> SearchResult:
+def search_folder(
+    folder: int, prefix: str, pattern: str, *, include: str | None, limit: int, left_out: str | None = None
+) -> SearchResult:
     """Search the files below the folder of that descriptor. `prefix` stands before the paths of the result.
+
+    What lies in the folder `left_out`, named as the paths of the result are, is not in it.
 
     Raises `InvalidArgumentError` for a pattern or glob that grep does not take, and `ConflictError` when grep is
     missing or does not end in time.
@@ -98,6 +102,8 @@ def search_folder(folder: int, prefix: str, pattern: str, *, include: str | None
     # The descriptor, not the path: another process may have put something else in its place. The child inherits it.
     raw = _grep(pattern, [*arguments, "--", "."], stdin=None, working_directory=f"/proc/self/fd/{folder}")
     found = [(prefix + path.removeprefix("./"), line, text) for path, line, text in _read(raw.output)]
+    if left_out is not None:
+        found = [one for one in found if not one[0].casefold().startswith(f"{left_out}/".casefold())]
     return _result(found, raw, limit=limit)
 
 

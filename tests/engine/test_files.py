@@ -8,6 +8,7 @@ import socket
 import stat
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -522,3 +523,27 @@ def test_no_descriptor_stays_open_whatever_happens(files: WorkspaceFiles, worksp
             with suppress(EngineError):
                 use(files, path)
     assert sorted(os.listdir("/proc/self/fd")) == before
+
+
+def test_nothing_of_the_private_folder_is_shown_or_written(tmp_path: Path) -> None:
+    data = tmp_path / "home" / ".local" / "space"
+    data.mkdir(parents=True)
+    (data / "keys.json").write_text("a secret")
+    (tmp_path / "home" / "notes.txt").write_text("no secret")
+    files = WorkspaceFiles(tmp_path / "home", data)
+    for path in (".local/space/keys.json", ".LOCAL/Space/keys.json", str(data / "keys.json")):
+        for work in (files.read_text, files.read_bytes, files.entry, partial(files.write_text, content="x")):
+            with pytest.raises(ForbiddenError, match="its own data"):
+                work(path)
+    with pytest.raises(ForbiddenError, match="its own data"):
+        files.list(".local/space")
+    assert [entry.name for entry in files.list(".local").entries] == ["space"]
+    assert [match.path for match in files.search("secret").matches] == ["notes.txt"]
+    with pytest.raises(ForbiddenError, match="its own data"):
+        files.search("secret", ".local/space")
+
+
+def test_a_workspace_inside_the_private_folder_shows_nothing(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    with pytest.raises(ForbiddenError, match="its own data"):
+        WorkspaceFiles(tmp_path / "inside", tmp_path).list()

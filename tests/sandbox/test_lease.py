@@ -161,6 +161,11 @@ async def test_the_console_is_heard_line_by_line(runtime: CodeRuntime) -> None:
     ]
 
 
+async def test_what_would_be_drawn_as_a_table_is_written_as_it_is(runtime: CodeRuntime) -> None:
+    result = await run(runtime, "console.table([{a: 1}]); console.dir({b: 2}, {depth: 0})")
+    assert [line.text for line in result.logs] == ["[ { a: 1 } ]", "{ b: 2 }"]
+
+
 async def test_logs_are_cut_at_their_limit_without_an_error(runtime: CodeRuntime) -> None:
     limits = replace(SHORT, log_chars=10)
     result = await run(runtime, "console.log('1234'); console.log('567890'); console.log('x'); return 1", limits=limits)
