@@ -28,6 +28,9 @@ FIRST_REVISION = 1
 RunCodeFor = Callable[[Audience, ToolList], ToolEntry]
 """Gives the tool `space_run_code` for an audience with these capabilities."""
 
+PairFor = Callable[[Audience, ToolList], tuple[ToolEntry, ToolEntry]]
+"""Gives the pair that finds and calls tools by name for an audience with these capabilities."""
+
 
 class ToolsNotShownError(EngineError):
     """Raised to an audience whose tools cannot be shown because of a bug, which the log has."""
@@ -36,10 +39,17 @@ class ToolsNotShownError(EngineError):
 class AgentToolLists:
     """The projections of a running engine. `tools` and `agents` are what they follow."""
 
-    def __init__(self, tools: Published[ToolList], agents: Published[Agents], run_code: RunCodeFor) -> None:
+    def __init__(
+        self,
+        tools: Published[ToolList],
+        agents: Published[Agents],
+        run_code: RunCodeFor,
+        finder: PairFor | None = None,
+    ) -> None:
         self._tools = tools
         self._agents = agents
         self._run_code = run_code
+        self._finder = finder
         self._made: dict[Audience, AgentTools] = {}
 
     def of(self, audience: Audience) -> AgentTools:
@@ -48,7 +58,7 @@ class AgentToolLists:
         Raises `UnusableAgentError`, `UnknownAgentError` and `ToolsNotShownError`.
         """
         tools = self._tools.value
-        view = self._view(audience)
+        view = self.view_of(audience)
         before = self._made.get(audience)
         if before is not None and before.registered is tools and before.view is view:
             return before
@@ -56,11 +66,16 @@ class AgentToolLists:
         def run_code(capabilities: ToolList) -> ToolEntry:
             return self._run_code(audience, capabilities)
 
+        def pair(capabilities: ToolList) -> tuple[ToolEntry, ToolEntry]:
+            assert self._finder is not None  # noqa: S101 - only used where there is one
+            return self._finder(audience, capabilities)
+
+        finder = None if self._finder is None else pair
         try:
             made = (
-                project(tools, view, run_code, FIRST_REVISION)
+                project(tools, view, run_code, FIRST_REVISION, finder)
                 if before is None
-                else reproject(before, tools, view, run_code)
+                else reproject(before, tools, view, run_code, finder)
             )
         except EngineError:
             raise
@@ -85,7 +100,8 @@ class AgentToolLists:
         """The revisions of all that were asked for so far."""
         return {audience: self.revision(audience) for audience in tuple(self._made)}
 
-    def _view(self, audience: Audience) -> ScopeView:
+    def view_of(self, audience: Audience) -> ScopeView:
+        """The scope of that audience now. Raises `UnusableAgentError` and `UnknownAgentError`."""
         view = self._agents.value.view(audience.agent)
         if audience.presentation is None:
             return view

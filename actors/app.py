@@ -6,7 +6,7 @@ Implements `presets.app.App`. Called from the tasks of calls, never from inside 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -17,6 +17,7 @@ from actors.context import ContextActor, FollowEngine, PatchContext
 from actors.process import run_shell
 from actors.process_groups import ProcessGroups
 from actors.renderer import find_renderer
+from actors.resource_changes import ResourceChanges
 from actors.world import Execute, Redo, TakenPicture, TakePicture, Undo, WorldActor, WorldDone
 from engine.engine import EngineCommand
 from engine.errors import ConflictError
@@ -28,6 +29,7 @@ from engine.world import Command, HistoryMove
 from presets.app import App, Done
 from presets.bound_app import BoundApp
 from presets.context import ContextSnapshot, FactValue
+from presets.readings import Readings
 from presets.surface import SCENE
 from presets.unit_shop import UnitShop
 
@@ -44,15 +46,21 @@ class _Actors(Protocol):
     world: WorldActor
 
     @property
+    def readings(self) -> Readings: ...
+
+    @property
+    def changes(self) -> ResourceChanges: ...
+
+    @property
     def units(self) -> UnitShop: ...
 
 
 class RunningApp:
     """`App` over the actors. `connect` must be called once, before the first call of a tool."""
 
-    def __init__(self, workspace: Path, data: Path | None = None) -> None:
+    def __init__(self, workspace: Path, data: Path | None = None, unit_roots: Sequence[Path] = ()) -> None:
         self._workspace = workspace
-        self._files = WorkspaceFiles(workspace, data)
+        self._files = WorkspaceFiles(workspace, data, unit_roots)
         self.process_groups = ProcessGroups()
         """What shell commands run in now."""
         self._actors: _Actors | None = None
@@ -70,6 +78,15 @@ class RunningApp:
     def units(self) -> UnitShop:
         """See `App`."""
         return self._reach().units
+
+    @property
+    def readings(self) -> Readings:
+        """See `App`."""
+        return self._reach().readings
+
+    def touch(self, uri: str) -> None:
+        """See `App`."""
+        self._reach().changes.touch(uri)
 
     def bound(self, *, base_revision: int | None = None, step_group: str | None = None) -> App:
         """See `App`."""

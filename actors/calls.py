@@ -1,7 +1,7 @@
-"""The tool calls in flight: one task each, in a nursery of their own outside the web app.
+"""The requests that are carried out: one task each, in a nursery of their own outside the web app.
 
-Owns running a call, its progress, and when its answer may go out. Never decides whether a call is allowed: it gets
-calls that the handler has prepared. A call ends when its tool does, when it is cancelled, or when its client is gone.
+Owns running a call, its end as a task, and when its answer may go out. Never decides whether a call is allowed: it gets
+calls that the handler has prepared. A call ends when its body does, when it is cancelled, or when its client is gone.
 """
 
 from __future__ import annotations
@@ -12,17 +12,24 @@ from typing import Protocol
 
 import structlog
 import trio
+from mcp_types import TextContent
 
+from actors.call import MESSAGE_CAPACITY, Call, CrashedTool, Ending, Failure, Runnable
+from actors.call_body import attempt_tool, run_request, run_tool
 from actors.errors import ActorError
 from actors.published import Published
-from actors.sessions import ActiveSession, NoteUnfollowed, SessionsActor
-from engine.errors import EngineError
+from actors.session_talk import SessionTalk
+from actors.sessions import ActiveSession, End, NoteUnfollowed, SessionsActor
+from actors.stateless_talk import StatelessTalk
+from actors.tasks import CancelTask, CompleteTask, FailTask, TasksActor
 from protocol.decision import CallTool
-from protocol.notifications import progress_notification
-from protocol.prepared_call import PreparedCall
-from protocol.result import outcome_of_error
+from protocol.jsonrpc import ErrorCode
+from protocol.result import wire_result
 from protocol.session import Audience
-from protocol.tool import ToolCall, ToolError, ToolOutcome
+from protocol.task import Task, TaskError
+from protocol.tool import ToolOutcome
+
+__all__ = ["MESSAGE_CAPACITY", "Call", "Calls", "CallsClosedError", "RunningCall", "attempt_tool", "run_tool"]
 
 LIST_WAIT_SECONDS = 1.0
 """How long an answer waits for the client to list the tools that its call has changed. Measured with opencode, which
@@ -31,8 +38,8 @@ asks within some ten milliseconds; a client that lets this pass once is not wait
 LIST_SETTLE_SECONDS = 0.05
 """How long an answer waits after that. Measured: without it the next model request missed the new tools once in ten."""
 
-PROGRESS_CAPACITY = 64
-"""Progress notifications that may wait for the client of one call. Beyond it the tool waits, so none is lost."""
+TASK_END_SECONDS = 1.0
+"""How long the end of a task may take to be noted, also when the engine is ending."""
 
 _log = structlog.stdlib.get_logger("mcp")
 
@@ -46,72 +53,12 @@ class CallsClosedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RunningCall:
-    """A call in flight, as a status shows it."""
+    """A call in flight, as a status shows it. `tool` is the name of whatever is called; `task_id` that of its task."""
 
     tool: str
     session_id: str
     seconds: float
-
-
-class Call:
-    """One call. Whoever waits for it reads `progress` and then `outcome`; anybody may `cancel` it, at any time."""
-
-    def __init__(self, decision: CallTool) -> None:
-        self.decision = decision
-        self.started_at = trio.current_time()
-        self.scope = trio.CancelScope()
-        """What the tool runs in."""
-        self.sign_of_life = trio.Event()
-        """Set at the first progress, or at the end."""
-        self.done = trio.Event()
-        self.outcome: ToolOutcome | None = None
-        """What the tool gave, once `done`; None when the call was cancelled."""
-        self._last = float("-inf")
-        self._channel = None if decision.progress_token is None else trio.open_memory_channel[bytes](PROGRESS_CAPACITY)
-
-    @property
-    def step_group(self) -> str | None:
-        """None: a call that a client makes is a step of its own."""
-        return None
-
-    @property
-    def has_progress(self) -> bool:
-        """Whether progress waits to be read."""
-        return self._channel is not None and self._channel[1].statistics().current_buffer_used > 0
-
-    def cancel(self) -> None:
-        """End the call early. Does nothing once it has ended."""
-        self.scope.cancel()
-
-    async def next_progress(self) -> bytes | None:
-        """The next progress notification as JSON, or None when no more will come."""
-        if self._channel is None:
-            await self.done.wait()
-            return None
-        try:
-            return await self._channel[1].receive()
-        except trio.EndOfChannel:
-            return None
-
-    async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """See `ToolCall`. Waits for room when the client does not keep up."""
-        token = self.decision.progress_token
-        if token is None or self._channel is None:
-            await trio.lowlevel.checkpoint()
-            return
-        if done < self._last:
-            raise ValueError(f"progress must not fall: {done} came after {self._last}")
-        self._last = done
-        self.sign_of_life.set()
-        await self._channel[0].send(progress_notification(token, done, total, message, self.decision.version))
-
-    def finish(self, outcome: ToolOutcome | None) -> None:
-        """Let whoever waits go on. For the runner alone."""
-        self.outcome = outcome
-        if self._channel is not None:
-            self._channel[0].close()
-        self.sign_of_life.set()
-        self.done.set()
+    task_id: str | None = None
 
 
 class ListRevisions(Protocol):
@@ -125,8 +72,9 @@ class ListRevisions(Protocol):
 class Calls:
     """Runs calls. `run` holds the nursery; `start` puts a call into it; `drain` ends it well."""
 
-    def __init__(self, sessions: SessionsActor, tools: ListRevisions) -> None:
+    def __init__(self, sessions: SessionsActor, tasks: TasksActor, tools: ListRevisions) -> None:
         self._sessions = sessions
+        self._tasks = tasks
         self._tools = tools
         self._nursery: trio.Nursery | None = None
         self._running: dict[Call, None] = {}
@@ -141,14 +89,18 @@ class Calls:
             task_status.started()
             await trio.sleep_forever()
 
-    def start(self, decision: CallTool, active: ActiveSession) -> Call:
+    def start(self, decision: Runnable, active: ActiveSession, *, resumable: bool = False) -> Call:
         """Start a call in its own task, under the claim that its request made.
 
-        Raises `CallsClosedError` once `drain` was called. Whoever starts it cancels it when nobody waits any more.
+        Raises `CallsClosedError` once `drain` was called. Whoever starts it cancels it when nobody waits any more, but
+        for one that has become a task. `resumable` says that its client can come back to the stream of its answer.
         """
         if self._closed or self._nursery is None:
             raise CallsClosedError(_CLOSED)
-        call = Call(decision)
+        if decision.stateless is None:
+            call = Call(decision, SessionTalk(self._sessions, active, resumable=resumable))
+        else:
+            call = Call(decision, StatelessTalk(decision.stateless, self._tasks))
         active.claim_for(decision.request_id).attach(call.scope)
         self._running[call] = None
         self._nursery.start_soon(self._run, call, active)
@@ -162,8 +114,14 @@ class Calls:
         self._nursery.start_soon(self._answer, send_answer)
 
     async def drain(self) -> None:
-        """Take no more calls, and wait until those in flight have ended and are answered. Bound it with a deadline."""
+        """Take no more calls, and wait until those in flight have ended and are answered. Bound it with a deadline.
+
+        Tasks are cancelled: nobody could ask after them any more.
+        """
         self._closed = True
+        for call in tuple(self._running):
+            if call.task is not None:
+                call.cancel()
         while self._running or self._answering:
             await self._ended.wait_beyond(self._ended.version)
 
@@ -178,26 +136,42 @@ class Calls:
         """The calls in flight, oldest first."""
         now = trio.current_time()
         return tuple(
-            RunningCall(call.decision.call.entry.definition.name, call.decision.session_id, now - call.started_at)
+            RunningCall(
+                call.name,
+                call.decision.session_id,
+                now - call.started_at,
+                None if call.task is None else call.task.id,
+            )
             for call in self._running
         )
 
     async def _run(self, call: Call, active: ActiveSession) -> None:
-        outcome: ToolOutcome | None = None
+        ending: Ending | None = None
         revision = self._tools.revision(active.session.audience)
         try:
             with call.scope:
                 await trio.lowlevel.checkpoint_if_cancelled()
-                outcome = await run_tool(call.decision.call, call)
+                ending = await run_request(call.decision, call)
                 await self._let_client_list(active, revision)
         except* Exception:  # noqa: BLE001 - the boundary of a call: what a tool raises while it is being cancelled ends here
-            _log.exception("tool_failed", tool=call.decision.call.entry.definition.name)
+            _log.exception("tool_failed", tool=call.name)
         finally:
             if call.scope.cancelled_caught:
-                outcome = None
-            call.finish(outcome)
+                ending = None
+            call.finish(ending)
+            if call.task is not None:
+                await self._end_task(call.task, call.decision, ending, active)
             self._running.pop(call, None)
             self._ended.publish(0)
+
+    async def _end_task(self, task: Task, decision: Runnable, ending: Ending | None, active: ActiveSession) -> None:
+        """Note how a task has ended, for whoever asks after it, and that its call is over."""
+        with trio.CancelScope(shield=True, deadline=trio.current_time() + TASK_END_SECONDS):
+            try:
+                await self._tasks.tell(_end_of(task, decision, ending))
+                await self._sessions.tell(End(active))
+            except ActorError as error:
+                _log.warning("task_end_not_noted", task=task.id, reason=str(error))
 
     async def _answer(self, send_answer: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -229,15 +203,23 @@ class Calls:
                 _log.warning("report_failed", reason=str(error))
 
 
-async def run_tool(call: PreparedCall, progress: ToolCall) -> ToolOutcome:
-    """Run the body of a tool. What it raises becomes an outcome that says so; cancelling goes through."""
-    definition = call.entry.definition
-    try:
-        return await definition.run(call.arguments, progress)
-    except ToolError as error:
-        return outcome_of_error(definition.name, error)
-    except (EngineError, ActorError) as error:
-        return ToolOutcome.error(str(error))
-    except Exception as error:  # noqa: BLE001 - the boundary of a tool: whatever its author got wrong ends here
-        _log.exception("tool_failed", tool=definition.name)
-        return outcome_of_error(definition.name, error)
+def _end_of(task: Task, decision: Runnable, ending: Ending | None) -> CompleteTask | FailTask | CancelTask:
+    """What is noted of a task that has ended so. Nothing changes for one that was cancelled before."""
+    if ending is None:
+        return CancelTask(task.id, task.principal)
+    if not isinstance(decision, CallTool):
+        raise TypeError("only calls of tools become tasks")
+    match ending:
+        case ToolOutcome(input_required=None):
+            made = wire_result(decision.call.entry, ending, decision.version)
+        case CrashedTool(outcome=outcome):
+            reason = "".join(block.text for block in outcome.content if isinstance(block, TextContent))
+            return FailTask(task.id, TaskError(ErrorCode.INTERNAL_ERROR, reason))
+        case Failure(reason=reason, malformed=malformed):
+            code = ErrorCode.INVALID_PARAMS if malformed else ErrorCode.INTERNAL_ERROR
+            return FailTask(task.id, TaskError(code, reason))
+        case _:
+            return FailTask(task.id, TaskError(ErrorCode.INTERNAL_ERROR, "the call of this task came to no result"))
+    if made.problem is not None:
+        _log.error("tool_result_malformed", problem=made.problem)
+    return CompleteTask(task.id, made.body)

@@ -66,6 +66,7 @@ class CatalogActor(Actor[Registries]):
 
     name: ClassVar[str] = "catalog"
     rank: ClassVar[int] = ranks.CATALOG
+    domain_errors: ClassVar[tuple[type[Exception], ...]] = (*Actor.domain_errors, RegistrationError)
 
     def __init__(self, registry: ToolRegistry, clock: Callable[[], float] = time.time) -> None:
         super().__init__(Registries(registry))

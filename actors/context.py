@@ -133,7 +133,7 @@ class ContextState:
     """What the actor owns."""
 
     view: ContextView
-    shown: Resolved = Resolved(Resolution(), ())
+    shown: Resolved = field(default_factory=lambda: Resolved(Resolution(), ()))
     """What the catalog shows."""
     facts_serial: int = -1
     lasting: frozenset[str] = frozenset()

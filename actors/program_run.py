@@ -7,22 +7,22 @@ for its functions. Source: tool-presentation; findings on Code Mode, 1 and 3.4.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import trio
 from mcp_types import ImageContent, TextContent
 
 from actors.agent_tools import AgentToolLists
+from actors.call_gate import CallRefusedError, WhyNot, pass_gate
 from actors.call_lane import CallLane
 from actors.calls import run_tool
-from actors.guards import denial
+from actors.nested_call import NestedCall, Pausing, Questions
 from actors.program_log import CallRecord, without_middle
-from engine.errors import EngineError
 from presets.program_report import CallNote
-from presets.projection import Hidden, MayCall
-from protocol.prepared_call import InvalidArguments, PreparedCall, prepare_call
+from protocol.input_request import InputRequired
+from protocol.prepared_call import PreparedCall
 from protocol.result import structure_problem
 from protocol.session import Audience
 from protocol.tool import ToolCall, ToolOutcome
@@ -41,24 +41,6 @@ _CUT_OFF = "cut off"
 """The error of a call whose program ended before it did."""
 
 
-WhyNot = Callable[[str], Awaitable[str]]
-"""Says why a tool that was there is not offered any more, in words for the model. Never raises."""
-
-
-@dataclass(frozen=True, slots=True)
-class NestedCall:
-    """A call that a program makes, as its tool sees it. Progress goes to whoever called the program."""
-
-    step_group: str | None
-    tool: str
-    outer: Callable[[str], Any]
-
-    async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """See `ToolCall`: told as words, since the numbers are those of the outer call."""
-        of = "" if total is None else f" of {total:g}"
-        await self.outer(f"{self.tool}: {message or f'{done:g}{of}'}")
-
-
 class ProgramCalls:
     """The calls of one program. `functions` are what the program gets; the rest is read when it has ended."""
 
@@ -71,6 +53,7 @@ class ProgramCalls:
         self._call = call
         self._group = step_group
         self._lane = CallLane()
+        self._questions = Questions(call)
         self._started_at = trio.current_time()
         self._reports = 0
         self.records: list[CallRecord] = []
@@ -86,6 +69,17 @@ class ProgramCalls:
         """Every call in order, and how it ended."""
         return tuple(self._notes)
 
+    @property
+    def asked(self) -> InputRequired | None:
+        """What the client has to answer before the program can begin anew; None where nothing of it was stopped."""
+        return self._questions.required
+
+    def follow(self, lease: Pausing | None, stop: Callable[[], None]) -> None:
+        """Say whose clock stands still while the user is asked, and what ends the program for a question that cannot
+        wait for its answer.
+        """
+        self._questions.follow(lease, stop)
+
     def images(self) -> tuple[ImageContent | TextContent, ...]:
         """The images that calls gave, in the order of the calls, and a word on those that are too many."""
         found = [image for number in sorted(self._images) for image in self._images[number]]
@@ -97,8 +91,7 @@ class ProgramCalls:
 
     def _function(self, entry: ToolEntry) -> HostFunction:
         name = entry.definition.name
-        annotations = entry.definition.annotations
-        reads = annotations is not None and annotations.read_only_hint is True
+        reads = _reads(entry)
 
         async def function(argument: JsonValue) -> JsonValue:
             # The place in the queue is taken before the first wait, which is what keeps the order.
@@ -124,7 +117,12 @@ class ProgramCalls:
 
     async def _run(self, number: int, name: str, argument: JsonValue) -> JsonValue:
         prepared = await self._prepare(name, argument)
-        outcome = await run_tool(prepared, NestedCall(self._group, name, self._report))
+        call = NestedCall(self._group, name, self._report, self._questions, argument)
+        try:
+            outcome = await run_tool(prepared, call)
+        finally:
+            if not _reads(prepared.entry):
+                self._questions.acted = True
         if outcome.is_error:
             raise CallFailed(_text(outcome) or f"{name} failed and did not say why")
         problem = structure_problem(prepared.entry, outcome)
@@ -143,24 +141,9 @@ class ProgramCalls:
             raise CallFailed(f"{name} takes one object of arguments, such as {{}}; it was given {_kind(argument)}")
         arguments: Mapping[str, Any] = argument or {}
         try:
-            tools = self._lists.of(self._audience)
-        except EngineError as error:
-            raise CallFailed(str(error)) from None
-        match tools.decide_call(name, from_program=True):
-            case MayCall():
-                pass
-            case Hidden(reason=reason):
-                raise CallFailed(reason)
-            case _:
-                raise CallFailed(f"what is offered has changed while the program ran. {await self._why_not(name)}")
-        denied = denial(tools.view, name, arguments)
-        if denied is not None:
-            raise CallFailed(denied)
-        prepared = prepare_call(tools.capabilities, name, arguments)
-        if isinstance(prepared, InvalidArguments):
-            raise CallFailed(str(prepared))
-        assert isinstance(prepared, PreparedCall)  # noqa: S101 - `decide_call` has found the tool
-        return prepared
+            return await pass_gate(self._lists, self._why_not, self._audience, name, arguments, from_program=True)
+        except CallRefusedError as refused:
+            raise CallFailed(str(refused)) from None
 
     def _note(self, name: str, argument: JsonValue) -> int:
         text = without_middle(json.dumps(argument, ensure_ascii=False, default=str), _KEPT_ARGUMENT_CHARACTERS)
@@ -179,6 +162,11 @@ class ProgramCalls:
         # Progress must rise with each report, and a tool may report while others end: so reports are what is counted.
         self._reports += 1
         await self._call.progress(self._reports, None, message)
+
+
+def _reads(entry: ToolEntry) -> bool:
+    annotations = entry.definition.annotations
+    return annotations is not None and annotations.read_only_hint is True
 
 
 def _text(outcome: ToolOutcome) -> str:

@@ -19,17 +19,19 @@ import trio
 from mcp_types import TextContent, ToolAnnotations
 
 from actors.agent_tools import AgentToolLists
+from actors.call_gate import WhyNot
 from actors.errors import ActorError
 from actors.program_log import ProgramLog, ProgramRecord
-from actors.program_run import ProgramCalls, WhyNot
+from actors.program_run import ProgramCalls
 from actors.world import MergeSteps, WorldActor
 from engine.errors import EngineError
 from presets.json_preview import json_text
 from presets.presentation import RUN_CODE_NAME
 from presets.program_report import Failure, ProgramRun, report_of
 from presets.sdk import Sdk, SdkTool, describe, search
+from protocol.interaction import InputNeededError
 from protocol.session import Audience
-from protocol.tool import JsonObject, ToolCall, ToolDefinition, ToolOutcome
+from protocol.tool import JsonObject, TaskSupport, ToolCall, ToolDefinition, ToolOutcome
 from protocol.tool_list import ToolEntry, ToolFace, ToolList
 from sandbox.compiler import Compiled, Compiler, CompilerClosedError, render_problems
 from sandbox.deno import DenoMissingError
@@ -99,8 +101,16 @@ class _Shelf:
 class Programs:
     """Runs programs. `run` holds the services; `connect` must be called once before."""
 
-    def __init__(self, world: WorldActor, *, limits: RunLimits = RUN_CODE_LIMITS) -> None:
+    def __init__(
+        self,
+        world: WorldActor,
+        *,
+        limits: RunLimits = RUN_CODE_LIMITS,
+        on_ended: Callable[[str], None] = lambda program_id: None,
+    ) -> None:
+        """`on_ended` is told the id of each program once all of it can be looked at."""
         self._world = world
+        self._on_ended = on_ended
         self._limits = limits
         self.runtime = CodeRuntime()
         self.compiler = Compiler()
@@ -159,7 +169,8 @@ class Programs:
     async def run_program(self, audience: Audience, code: str, description: str, call: ToolCall) -> ToolOutcome:
         """Check and run one program. What it does wrong is in the outcome; cancelling ends it at once.
 
-        Raises `UnusableAgentError` and `UnknownAgentError`.
+        Raises `UnusableAgentError` and `UnknownAgentError`, and `InputNeededError` for a question of one of its calls
+        that only a client without a session is asked this way: the program has changed nothing, and begins anew.
         """
         lists, why_not = self._reach()
         tools = lists.of(audience)
@@ -176,6 +187,8 @@ class Programs:
         finally:
             steps = await self._merge(record) if calls.notes else 0
             self._keep(record, run, calls, steps, trio.current_time() - started)
+        if calls.asked is not None:
+            raise InputNeededError(calls.asked)
         seconds = trio.current_time() - started
         report = report_of(run, program_id)
         _log.info("program_ended", program=program_id, agent=audience.agent, calls=len(calls.notes), seconds=seconds)
@@ -205,9 +218,14 @@ class Programs:
         )
         try:
             async with self.runtime.lease(self._limits) as lease:
-                result = await lease.run(compiled.javascript, namespaces)
+                result: RunResult | None = None
+                with trio.CancelScope() as scope:
+                    calls.follow(lease, scope.cancel)
+                    result = await lease.run(compiled.javascript, namespaces)
         except (CodeRuntimeUnavailableError, CodeRuntimeBusyError) as error:
             return ProgramRun(failure=_no_runtime(str(error)))
+        if result is None:
+            return ProgramRun(failure=Failure("abort", "the user is asked first; then the program begins anew"))
         return _run_of(result, compiled, calls, record.code)
 
     async def _merge(self, record: ProgramRecord) -> int:
@@ -235,6 +253,7 @@ class Programs:
             steps=steps,
         )
         self.log.put(ended)
+        self._on_ended(record.id)
 
     def _shelf(self, capabilities: ToolList) -> _Shelf:
         key = tuple(entry.face.key for entry in capabilities)
@@ -259,6 +278,8 @@ class Programs:
                 output_schema=_OUTPUT_SCHEMA,
                 run=run,
                 owner=RUN_CODE_OWNER,
+                # Only for the sake of questions in the middle of a program; see `actors.nested_call`.
+                task_support=TaskSupport.OPTIONAL,
                 source="code-mode.run-code",
                 annotations=ToolAnnotations(
                     title="Run a program",

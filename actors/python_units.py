@@ -95,13 +95,16 @@ class _LoadedPython:
         except (Exception, SystemExit) as error:
             # The boundary to the unit's code.
             said = str(error) if isinstance(error, EngineError) else f"it could not be loaded: {in_one_line(error)}"
-            inside = f"{self._package}."
-            report = own_traceback(error, inside, (__file__,))
-            raise UnitLoadError(f"unit {source.name!r}: {said.replace(inside, '')}", report) from error
+            report = self._in_own_words(own_traceback(error, (__file__,)), source.name)
+            raise UnitLoadError(f"unit {source.name!r}: {self._in_own_words(said, source.name)}", report) from error
         finally:
             if self._abandoned:
                 # Nobody waits any more; what came in since it was given up goes as well.
                 self._modules.purge(self._package)
+
+    def _in_own_words(self, text: str, unit: str) -> str:
+        """Without the private name of the package, which means nothing to the unit's author."""
+        return text.replace(f"{self._package}.", "").replace(self._package, unit)
 
     def abandon(self) -> None:
         """Give up a load."""

@@ -11,11 +11,18 @@ from dataclasses import dataclass
 import trio
 
 from actors.actor import Message
+from actors.event_log import EventLog
 from actors.outbox import Outbox
 from actors.published import Published
+from actors.questions import Question
 from protocol.call_table import CallHandle, TooManyCalls
-from protocol.jsonrpc import RequestId
+from protocol.client_capabilities import NO_CAPABILITIES, ClientCapabilities
+from protocol.client_requests import NotAsked
+from protocol.input_request import InputRequest
+from protocol.jsonrpc import RequestId, Response
+from protocol.log_level import LogLevel
 from protocol.session import EVERYBODY, Audience, Session
+from protocol.subscription import ListKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +69,16 @@ class CallClaim:
 
 @dataclass(frozen=True, slots=True)
 class ActiveSession:
-    """A session in which an activity has begun. `following` is published by the sessions actor.
+    """A session in which an activity has begun. `following` and `log_level` are published by the sessions actor.
 
-    `calls` are the handles of the claims that came with it, or the reason why there can be no more calls.
+    `calls` are the handles of the claims that came with it, or the reason why there can be no more calls. A request
+    without a session has a session to itself here, which is in no table: nobody else can name it.
     """
 
     session: Session
     following: Published[ListFollowing]
     has_stream: bool
+    log_level: Published[LogLevel | None]
     claims: tuple[CallClaim, ...] = ()
     calls: tuple[CallHandle, ...] = ()
     refused: TooManyCalls | None = None
@@ -118,6 +127,7 @@ class OpenSession(Message[Session]):
     client_name: str | None
     client_version: str | None
     audience: Audience = EVERYBODY
+    capabilities: ClientCapabilities = NO_CAPABILITIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +164,7 @@ class Negotiate(Message[Session | None]):
     protocol_version: str
     client_name: str | None
     client_version: str | None
+    capabilities: ClientCapabilities = NO_CAPABILITIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +185,15 @@ class Begin(Message[ActiveSession | None]):
     session_id: str
     claims: tuple[CallClaim, ...] = ()
     agent: str = EVERYBODY.agent
+
+
+@dataclass(frozen=True, slots=True)
+class BeginAlone(Message[ActiveSession]):
+    """A request without a session begins, with what it announces. It counts towards the calls of all sessions."""
+
+    version: str
+    audience: Audience
+    claims: tuple[CallClaim, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,11 +227,13 @@ class DeleteSession(Message[bool]):
 class OpenStream(Message[Outbox | None]):
     """Open the stream of a session; None for an unknown one. A newer stream replaces the older, which ends.
 
-    The frames given come first, then the announcement that the list may have changed.
+    The frames given come first, then the announcement that the list may have changed, then what else changed while
+    there was no stream. With `after` its client comes back: what it has missed since that event comes before.
     """
 
     session_id: str
     first: tuple[bytes, ...] = ()
+    after: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +258,45 @@ class Push(Message[bool]):
 
 
 @dataclass(frozen=True, slots=True)
+class OpenAnswerStream(Message[EventLog | None]):
+    """Begin the stream of one answer, which its client can come back for; None for an unknown session."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundStream:
+    """A stream that a client comes back for. `of_session` says that it is the session's own: open it anew."""
+
+    log: EventLog
+    of_session: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FindStream(Message[FoundStream | None]):
+    """The stream of that name; None where the session has none, or it is kept no more."""
+
+    session_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Announce(Message[None]):
-    """Tell every stream that its tool list has changed, but for those of sessions of an audience that is named."""
+    """Tell every stream that a list has changed, but for those of sessions of an audience that is named.
+
+    A session that has no stream is told of lists other than that of tools when it opens one.
+    """
 
     unless_of: frozenset[Audience] = frozenset()
+    kind: ListKind = ListKind.TOOLS
+
+
+@dataclass(frozen=True, slots=True)
+class AnnounceResources(Message[None]):
+    """Tell a session that resources which it watches have changed, now or when it opens a stream."""
+
+    session_id: str
+    uris: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +323,57 @@ class CancelCall(Message[bool]):
 
     session_id: str
     request_id: RequestId
+
+
+@dataclass(frozen=True, slots=True)
+class SetLogLevel(Message[None]):
+    """The client wants log messages from this level on."""
+
+    session_id: str
+    level: LogLevel
+
+
+@dataclass(frozen=True, slots=True)
+class Watch(Message[trio.Event | None]):
+    """The client watches a resource. The reply is set when the session ends; None where it has ended already.
+
+    Raises `TooManySubscriptionsError`.
+    """
+
+    session_id: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unwatch(Message[None]):
+    """The client watches a resource no more."""
+
+    session_id: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskClient(Message[tuple[Question, ...] | NotAsked]):
+    """Prepare questions for a client, all or none. Whoever asks sends them, and forgets those it waits for no more."""
+
+    session_id: str
+    requests: tuple[InputRequest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TakeAnswer(Message[bool]):
+    """A client has answered. False where nobody waits for that."""
+
+    session_id: str
+    response: Response
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetQuestions(Message[None]):
+    """Nobody waits for the answers to these any more."""
+
+    session_id: str
+    ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,23 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import structlog
+import trio
 
 from actors import ranks
 from actors.actor import Actor, handles
+from actors.event_log import RETRY_FRAME, EventLog
+from actors.event_store import EventStore
 from actors.outbox import Outbox
 from actors.published import Published
+from actors.questions import Question, Questions
 from actors.session_messages import (
     ActiveSession,
     Announce,
+    AnnounceResources,
     AnnounceTo,
+    AskClient,
     Begin,
+    BeginAlone,
     CallClaim,
     CancelCall,
     CloseStream,
@@ -31,11 +38,15 @@ from actors.session_messages import (
     DeleteSession,
     End,
     EndpointCounters,
+    FindStream,
+    ForgetQuestions,
+    FoundStream,
     ListFollowing,
     MarkInitialized,
     Negotiate,
     NoteError,
     NoteUnfollowed,
+    OpenAnswerStream,
     OpenSession,
     OpenStream,
     OpenStreamSession,
@@ -46,18 +57,35 @@ from actors.session_messages import (
     ReadSessions,
     SessionRow,
     SessionsStatus,
+    SetLogLevel,
+    TakeAnswer,
+    Unwatch,
+    Watch,
 )
 from protocol.call_table import CallHandle, CallTable, TooManyCalls
+from protocol.client_requests import NotAsked
 from protocol.limits import DEFAULT_LIMITS, Limits
-from protocol.notifications import TOOLS_LIST_CHANGED
-from protocol.session import SESSION_TTL_SECONDS, Session, SessionTable, SessionTableFullError
+from protocol.log_level import LogLevel
+from protocol.notifications import list_changed, resource_updated
+from protocol.session import (
+    SESSION_TTL_SECONDS,
+    Session,
+    SessionTable,
+    SessionTableFullError,
+    TooManySubscriptionsError,
+)
 from protocol.sse import encode_message
+from protocol.subscription import ListKind
+from protocol.versions import REVISIONS
 
 __all__ = [
     "ActiveSession",
     "Announce",
+    "AnnounceResources",
     "AnnounceTo",
+    "AskClient",
     "Begin",
+    "BeginAlone",
     "CallClaim",
     "CancelCall",
     "CloseStream",
@@ -65,11 +93,15 @@ __all__ = [
     "DeleteSession",
     "End",
     "EndpointCounters",
+    "FindStream",
+    "ForgetQuestions",
+    "FoundStream",
     "ListFollowing",
     "MarkInitialized",
     "Negotiate",
     "NoteError",
     "NoteUnfollowed",
+    "OpenAnswerStream",
     "OpenSession",
     "OpenStream",
     "OpenStreamSession",
@@ -82,6 +114,10 @@ __all__ = [
     "SessionRow",
     "SessionsActor",
     "SessionsStatus",
+    "SetLogLevel",
+    "TakeAnswer",
+    "Unwatch",
+    "Watch",
 ]
 
 _log = structlog.stdlib.get_logger("mcp")
@@ -92,7 +128,14 @@ class _Attachment:
     """What hangs on one session beside its record."""
 
     following: Published[ListFollowing] = field(default_factory=lambda: Published(ListFollowing()))
+    log_level: Published[LogLevel | None] = field(default_factory=lambda: Published[LogLevel | None](None))
     outbox: Outbox | None = None
+    log: EventLog | None = None
+    """The events of its stream, once it had one that can be resumed."""
+    missed: dict[ListKind | str, None] = field(default_factory=dict[ListKind | str, None])
+    """What has changed while there was no stream: lists, and resources that it watches."""
+    ended: trio.Event = field(default_factory=trio.Event)
+    """Set with the end of the session."""
 
 
 @dataclass(slots=True)
@@ -101,6 +144,8 @@ class SessionBook:
 
     table: SessionTable
     calls: CallTable
+    questions: Questions
+    events: EventStore = field(default_factory=EventStore)
     attachments: dict[str, _Attachment] = field(default_factory=dict[str, _Attachment])
     claims: dict[int, CallClaim] = field(default_factory=dict[int, CallClaim])
     methods: Counter[str] = field(default_factory=Counter[str])
@@ -109,6 +154,8 @@ class SessionBook:
     last_list_changed_at: float | None = None
     last_method: str | None = None
     last_error: str | None = None
+    alone_count: int = 0
+    """Requests without a session that had calls."""
     streams_closed: bool = False
     """Whether the engine is ending: a stream that is opened all the same has an end at once, and holds nothing up."""
 
@@ -118,7 +165,7 @@ class SessionsActor(Actor[SessionBook]):
 
     name: ClassVar[str] = "sessions"
     rank: ClassVar[int] = ranks.SESSIONS
-    domain_errors = (*Actor.domain_errors, SessionTableFullError)
+    domain_errors = (*Actor.domain_errors, SessionTableFullError, TooManySubscriptionsError)
 
     def __init__(
         self,
@@ -127,10 +174,11 @@ class SessionsActor(Actor[SessionBook]):
         limits: Limits = DEFAULT_LIMITS,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        super().__init__(SessionBook(SessionTable(ttl_seconds=ttl_seconds, limit=limits.sessions), CallTable(limits)))
+        table = SessionTable(ttl_seconds=ttl_seconds, limit=limits.sessions, subscriptions=limits.subscriptions)
+        super().__init__(SessionBook(table, CallTable(limits), Questions(limits.client_requests)))
         self._clock = clock
         self._limits = limits
-        self._announcement = encode_message(TOOLS_LIST_CHANGED)
+        self._announcements = {kind: encode_message(list_changed(kind)) for kind in ListKind}
 
     @handles(OpenSession)
     async def _open(self, message: OpenSession) -> Session:
@@ -141,6 +189,7 @@ class SessionsActor(Actor[SessionBook]):
             message.client_name,
             message.client_version,
             message.audience,
+            message.capabilities,
         )
         return self._attach(opened.session, opened.evicted)
 
@@ -155,7 +204,11 @@ class SessionsActor(Actor[SessionBook]):
         if self.state.table.get(message.session_id) is None:
             return None
         return self.state.table.negotiate(
-            message.session_id, message.protocol_version, message.client_name, message.client_version
+            message.session_id,
+            message.protocol_version,
+            message.client_name,
+            message.client_version,
+            message.capabilities,
         )
 
     @handles(PresentSession)
@@ -184,21 +237,28 @@ class SessionsActor(Actor[SessionBook]):
         if session is None:
             return None
         attachment = book.attachments[session.id]
-        calls: list[CallHandle] = []
-        refused: TooManyCalls | None = None
-        for claim in message.claims:
-            handle = book.calls.begin(session.id, claim.request_id)
-            if isinstance(handle, TooManyCalls):
-                refused = handle
-                break
-            calls.append(handle)
-            book.claims[handle.serial] = claim
-        if refused is not None:
-            self._end_calls(calls)
-            calls.clear()
+        calls = self._begin_calls(session.id, message.claims)
+        begun, refused = ((), calls) if isinstance(calls, TooManyCalls) else (calls, None)
+        has_stream = _is_open(attachment.outbox)
         return ActiveSession(
-            session, attachment.following, _is_open(attachment.outbox), message.claims, tuple(calls), refused
+            session, attachment.following, has_stream, attachment.log_level, message.claims, begun, refused
         )
+
+    @handles(BeginAlone)
+    async def _begin_alone(self, message: BeginAlone) -> ActiveSession:
+        self.state.alone_count += 1
+        now = self._clock()
+        session = Session(
+            id=f"request {self.state.alone_count}",
+            protocol_version=message.version,
+            created_at=now,
+            last_seen=now,
+            audience=message.audience,
+        )
+        calls = self._begin_calls(session.id, message.claims)
+        begun, refused = ((), calls) if isinstance(calls, TooManyCalls) else (calls, None)
+        nobody = _Attachment()
+        return ActiveSession(session, nobody.following, False, nobody.log_level, message.claims, begun, refused)
 
     @handles(End)
     async def _end(self, message: End) -> None:
@@ -228,20 +288,42 @@ class SessionsActor(Actor[SessionBook]):
     async def _open_stream(self, message: OpenStream) -> Outbox | None:
         self._prune()
         attachment = self.state.attachments.get(message.session_id)
-        if attachment is None:
+        session = self.state.table.get(message.session_id)
+        if attachment is None or session is None:
             return None
-        outbox = Outbox(self._announcement, self._limits.outbox_frames)
+        if attachment.log is None and REVISIONS[session.protocol_version].priming_event:
+            attachment.log = EventLog()
+        outbox = Outbox(self._limits.outbox_frames, attachment.log)
         if attachment.outbox is not None:
             attachment.outbox.close()
         else:
             self.state.table.begin(message.session_id, self._clock())
         attachment.outbox = outbox
+        if message.after is not None and attachment.log is not None:
+            outbox.resume(attachment.log.after(message.after))
+        outbox.prime()
         for frame in message.first:
             outbox.put(frame)
-        self._announce_to(outbox)
+        self._announce_to(outbox, ListKind.TOOLS)
+        missed, attachment.missed = attachment.missed, {}
+        for what in missed:
+            self._announce_to(outbox, what)
         if self.state.streams_closed:
-            outbox.close()
+            self._close(attachment)
         return outbox
+
+    @handles(OpenAnswerStream)
+    async def _open_answer_stream(self, message: OpenAnswerStream) -> EventLog | None:
+        known = self.state.table.get(message.session_id) is not None
+        return self.state.events.open(message.session_id) if known else None
+
+    @handles(FindStream)
+    async def _find_stream(self, message: FindStream) -> FoundStream | None:
+        attachment = self.state.attachments.get(message.session_id)
+        if attachment is not None and attachment.log is not None and attachment.log.name == message.name:
+            return FoundStream(attachment.log, of_session=True)
+        log = self.state.events.find(message.session_id, message.name)
+        return None if log is None else FoundStream(log, of_session=False)
 
     @handles(CloseStream)
     async def _close_stream(self, message: CloseStream) -> None:
@@ -255,8 +337,7 @@ class SessionsActor(Actor[SessionBook]):
     async def _close_streams(self, message: CloseStreams) -> None:
         self.state.streams_closed = True
         for attachment in self.state.attachments.values():
-            if attachment.outbox is not None:
-                attachment.outbox.close()
+            self._close(attachment)
 
     @handles(Push)
     async def _push(self, message: Push) -> bool:
@@ -272,15 +353,21 @@ class SessionsActor(Actor[SessionBook]):
     async def _announce(self, message: Announce) -> None:
         for session_id, attachment in self.state.attachments.items():
             session = self.state.table.get(session_id)
-            told = session is None or session.audience not in message.unless_of
-            if attachment.outbox is not None and told:
-                self._announce_to(attachment.outbox)
+            if session is None or session.audience not in message.unless_of:
+                self._tell(attachment, message.kind)
 
     @handles(AnnounceTo)
     async def _announce_one(self, message: AnnounceTo) -> None:
         attachment = self.state.attachments.get(message.session_id)
-        if attachment is not None and attachment.outbox is not None:
-            self._announce_to(attachment.outbox)
+        if attachment is not None:
+            self._tell(attachment, ListKind.TOOLS)
+
+    @handles(AnnounceResources)
+    async def _announce_resources(self, message: AnnounceResources) -> None:
+        session = self.state.table.get(message.session_id)
+        if session is not None:
+            for uri in sorted(session.subscriptions & message.uris):
+                self._tell(self.state.attachments[session.id], uri)
 
     @handles(NoteUnfollowed)
     async def _note_unfollowed(self, message: NoteUnfollowed) -> None:
@@ -297,6 +384,36 @@ class SessionsActor(Actor[SessionBook]):
                 claim.cancel()
                 return True
         return False
+
+    @handles(SetLogLevel)
+    async def _set_log_level(self, message: SetLogLevel) -> None:
+        if self.state.table.set_log_level(message.session_id, message.level) is not None:
+            self.state.attachments[message.session_id].log_level.publish(message.level)
+
+    @handles(Watch)
+    async def _watch(self, message: Watch) -> trio.Event | None:
+        known = self.state.table.subscribe(message.session_id, message.uri)
+        return None if known is None else self.state.attachments[message.session_id].ended
+
+    @handles(Unwatch)
+    async def _unwatch(self, message: Unwatch) -> None:
+        if self.state.table.unsubscribe(message.session_id, message.uri) is not None:
+            self.state.attachments[message.session_id].missed.pop(message.uri, None)
+
+    @handles(AskClient)
+    async def _ask_client(self, message: AskClient) -> tuple[Question, ...] | NotAsked:
+        session = self.state.table.get(message.session_id)
+        if session is None:
+            return NotAsked("the session has ended")
+        return self.state.questions.ask(session, message.requests)
+
+    @handles(TakeAnswer)
+    async def _take_answer(self, message: TakeAnswer) -> bool:
+        return self.state.questions.take(message.session_id, message.response)
+
+    @handles(ForgetQuestions)
+    async def _forget_questions(self, message: ForgetQuestions) -> None:
+        self.state.questions.forget(message.session_id, message.ids)
 
     @handles(NoteError)
     async def _note_error(self, message: NoteError) -> None:
@@ -340,10 +457,28 @@ class SessionsActor(Actor[SessionBook]):
 
     def _detach(self, session: Session) -> None:
         attachment = self.state.attachments.pop(session.id)
+        attachment.ended.set()
         if attachment.outbox is not None:
             attachment.outbox.close()
+        if attachment.log is not None:
+            attachment.log.end()
         for handle in self.state.calls.of_session(session.id):
             self.state.claims[handle.serial].cancel()
+        self.state.questions.end_session(session.id)
+        self.state.events.end_session(session.id)
+
+    def _begin_calls(self, session_id: str, claims: tuple[CallClaim, ...]) -> tuple[CallHandle, ...] | TooManyCalls:
+        """Note all of these calls, or none of them and why."""
+        book = self.state
+        calls: list[CallHandle] = []
+        for claim in claims:
+            handle = book.calls.begin(session_id, claim.request_id)
+            if isinstance(handle, TooManyCalls):
+                self._end_calls(calls)
+                return handle
+            calls.append(handle)
+            book.claims[handle.serial] = claim
+        return tuple(calls)
 
     def _end_calls(self, calls: Iterable[CallHandle]) -> None:
         for handle in calls:
@@ -355,10 +490,25 @@ class SessionsActor(Actor[SessionBook]):
             _log.info("session_expired", session=session.id)
             self._detach(session)
 
-    def _announce_to(self, outbox: Outbox) -> None:
-        if outbox.announce():
+    def _tell(self, attachment: _Attachment, what: ListKind | str) -> None:
+        """Tell a session that a list, or a resource that it watches, has changed; later, where it has no stream."""
+        if _is_open(attachment.outbox):
+            assert attachment.outbox is not None  # noqa: S101 - for the type checker
+            self._announce_to(attachment.outbox, what)
+        elif what is not ListKind.TOOLS:
+            # Every stream begins with word of the tools, so of them nothing needs to be kept.
+            attachment.missed[what] = None
+
+    def _announce_to(self, outbox: Outbox, what: ListKind | str) -> None:
+        frame = self._announcements[what] if isinstance(what, ListKind) else encode_message(resource_updated(what))
+        if outbox.announce(what, frame) and what is ListKind.TOOLS:
             self.state.list_changed_count += 1
             self.state.last_list_changed_at = self._clock()
+
+    def _close(self, attachment: _Attachment) -> None:
+        """End the stream of a session that stays; whoever can come back is told when."""
+        if attachment.outbox is not None:
+            attachment.outbox.close(None if attachment.log is None else RETRY_FRAME)
 
 
 def _is_open(outbox: Outbox | None) -> bool:

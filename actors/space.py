@@ -12,8 +12,10 @@ from pathlib import Path
 import structlog
 import trio
 
-from actors.agent_tools import FIRST_REVISION, AgentToolLists
+from actors.agent_offers import AgentOffers
+from actors.agent_tools import AgentToolLists
 from actors.agents import AgentOptions, AgentsActor
+from actors.announcer import Announcer
 from actors.app import RunningApp
 from actors.block_prompts import BlockPrompts
 from actors.blocks import BlocksActor
@@ -21,35 +23,43 @@ from actors.calls import Calls
 from actors.catalog import CatalogActor, owners_of
 from actors.configured_models import ConfiguredModels
 from actors.context import ContextActor, EditCapabilities, ExplainTool
-from actors.errors import ActorError, ActorStoppedError, MailboxFullError
+from actors.errors import ActorError, ActorStoppedError
 from actors.generation import Generation
+from actors.listeners import CloseListeners, ListenersActor
 from actors.mcp_sync import McpSyncActor
 from actors.programs import Programs
 from actors.providers import ProvidersActor
-from actors.published import wait_for_any
 from actors.python_units import PythonUnits
+from actors.readings import RunningReadings
 from actors.renderer import find_renderer
 from actors.resolution import CapabilityEdit, ResolutionActor
+from actors.resource_changes import ResourceChanges
 from actors.run_prompt import RunPrompts
-from actors.sessions import Announce, CloseStreams, SessionsActor
+from actors.sessions import CloseStreams, SessionsActor
 from actors.space_agent_blocks import LivingEngine
 from actors.stream import StreamActor
 from actors.supervisor import Supervisor
+from actors.tasks import PRUNE_SECONDS, PruneTasks, TasksActor
+from actors.tool_finder import ToolFinder
 from actors.unit_kind import UnitKind
 from actors.unit_workshop import UnitOptions, UnitWorkshop
 from actors.units import UnitsActor
+from actors.watching import Watching
 from actors.world import CommitStore, WorldActor
 from actors.world_library import WorldLibrary
 from blocks.story_agents.roster import story_agents
 from engine.engine import Engine
 from presets.adapters import MCP_NAME_PREFIX
 from presets.builtins import drawing, general, graph, scene, units
+from presets.builtins.general_resources import PROGRAM_URI
 from presets.context import ContextSnapshot
+from presets.moment import Moment
 from presets.presentation import RESERVED_NAMES
 from presets.surface import SCENE
 from protocol.limits import DEFAULT_LIMITS, Limits
 from protocol.session import SESSION_TTL_SECONDS, Audience
 from protocol.tool_registry import ToolRegistry
+from protocol.uri_template import UriTemplate
 
 CUT_OFF_SECONDS = 1.0
 """How long the end of the engine waits for calls that it has cancelled. They end within milliseconds, but for those of
@@ -73,6 +83,11 @@ class SpaceOptions:
     """Where what is no world lies as files: stories, block configurations, units. None for an engine without any."""
     unit_roots: tuple[Path, ...] = ()
     """Folders of units beside the one in the data folder, and units."""
+    ask_before_destroying: bool = True
+    """Whether a call that may destroy something asks the user first, where the client can ask."""
+    tool_prefix: str | None = MCP_NAME_PREFIX
+    """What the names of all tools begin with; None lets any name be, in a deployment that shares its server with none.
+    """
 
     @property
     def units(self) -> UnitOptions | None:
@@ -88,6 +103,8 @@ def built_in_capabilities() -> CapabilityEdit:
     return CapabilityEdit(
         add_adapters=tuple(adapter for group in groups for adapter in group.adapters()),
         add_presets=tuple(preset for group in groups for preset in group.presets()),
+        add_resource_adapters=general.resources(),
+        add_prompt_adapters=general.prompts(),
     )
 
 
@@ -96,19 +113,29 @@ class Space:
 
     def __init__(self, engine: Engine, store: CommitStore, options: SpaceOptions) -> None:
         self.options = options
-        self.app = RunningApp(options.workspace, options.data)
+        self.app = RunningApp(options.workspace, options.data, options.unit_roots)
         self.world = WorldActor(engine, store)
         self.library = WorldLibrary(self.app, self.world)
         self.sessions = SessionsActor(ttl_seconds=options.session_ttl_seconds, limits=options.limits)
         self.stream = StreamActor(self.sessions)
-        self.catalog = CatalogActor(ToolRegistry(MCP_NAME_PREFIX, reserved=RESERVED_NAMES))
+        self.catalog = CatalogActor(ToolRegistry(options.tool_prefix, reserved=RESERVED_NAMES))
         self.mcp_sync = McpSyncActor(self.catalog)
-        self.resolution = ResolutionActor(self.app)
-        self.programs = Programs(self.world)
+        self.resolution = ResolutionActor(
+            self.app, tool_prefix=options.tool_prefix, ask_before_destroying=options.ask_before_destroying
+        )
+        program_uri = UriTemplate.parse(PROGRAM_URI)
+        self.programs = Programs(
+            self.world, on_ended=lambda program_id: self.app.touch(program_uri.fill({"id": program_id}))
+        )
+        self.tool_finder = ToolFinder(self.programs.sdk_of)
         self.blocks = BlocksActor(options.data, lambda: engine.now)
         self.agents = AgentsActor(self.resolution, options.agents, self.programs, self.blocks)
-        self.tools = AgentToolLists(self.catalog.tools, self.agents.agents, self.programs.run_code_entry)
+        self.tools = AgentToolLists(
+            self.catalog.tools, self.agents.agents, self.programs.run_code_entry, self.tool_finder.pair
+        )
         self.programs.connect(self.tools, self._why_not_offered)
+        self.tool_finder.connect(self.tools, self._why_not_offered)
+        self.offers = AgentOffers(self.tools, self.catalog.resources, self.catalog.prompts)
         settings, facts = engine.settings, engine.facts()
         context = ContextSnapshot(
             surface=settings.surface,
@@ -118,7 +145,23 @@ class Space:
             selection_kind=facts.selection_kind,
         )
         self.context = ContextActor(context, self.resolution, self.mcp_sync, self.agents, self.world)
-        self.calls = Calls(self.sessions, self.tools)
+        self.changes = ResourceChanges(
+            self.offers,
+            self._moment,
+            (
+                self.context.view,
+                self.context.edits,
+                self.world.status,
+                self.agents.agents,
+                self.catalog.resources,
+            ),
+            options.limits.subscriptions,
+        )
+        self.listeners = ListenersActor(options.limits)
+        self.tasks = TasksActor(self.listeners, options.limits)
+        self._announcer = Announcer(self.catalog, self.agents, self.offers, self.sessions, self.listeners)
+        self.watching = Watching(self.changes, self.sessions, self.listeners)
+        self.calls = Calls(self.sessions, self.tasks, self.tools)
         self.providers = ProvidersActor.in_folder(options.data)
         models = ConfiguredModels(self.providers.providers)
         self.block_prompts = BlockPrompts(
@@ -134,6 +177,7 @@ class Space:
         self.python_units = PythonUnits()
         kinds: tuple[UnitKind, ...] = (self.python_units,)
         self.units = UnitWorkshop(options.units, self.units_actor, self.app, kinds)
+        self.readings = RunningReadings(self, self.app.render_svg)
         self.app.connect(self)
         self.supervisor = Supervisor(
             [
@@ -144,6 +188,8 @@ class Space:
                 self.mcp_sync,
                 self.catalog,
                 self.stream,
+                self.tasks,
+                self.listeners,
                 self.sessions,
                 self.blocks,
                 self.world,
@@ -166,11 +212,14 @@ class Space:
             await nursery.start(self.supervisor.run)
             await nursery.start(self.programs.run)
             await nursery.start(self.calls.run)
+            await nursery.start(self.watching.run)
             await nursery.start(self.generation.run)
             for edit in edits:
                 await self.context.ask(EditCapabilities(edit))
             await nursery.start(self.units.run)
-            nursery.start_soon(self._announce_changes)
+            nursery.start_soon(self._announcer.run)
+            nursery.start_soon(self._prune_tasks)
+            nursery.start_soon(self.changes.run)
             nursery.start_soon(self._find_renderer)
             task_status.started()
             await self.wait_ended()
@@ -188,6 +237,7 @@ class Space:
         with trio.move_on_after(CUT_OFF_SECONDS):
             await _both(self.calls.cut_off, self.generation.cut_off)
         await self.sessions.ask(CloseStreams())
+        await self.listeners.ask(CloseListeners())
         return not scope.cancelled_caught
 
     async def wait_ended(self) -> None:
@@ -205,6 +255,23 @@ class Space:
         tools = self.tools.of(Audience(agent.id, presentation))
         return LivingEngine(agent, self.context.view.value, tools, self.world.status.value)
 
+    def _moment(self) -> Moment:
+        """How things stand for resources at this moment."""
+        view, status, agents = self.context.view.value, self.world.status.value, self.agents.agents.value
+        roster = agents.roster
+        return Moment(
+            context=view.context,
+            active_world=status.active_world,
+            worlds=status.worlds,
+            theme=status.theme,
+            resolution=view.resolution,
+            edits=self.context.edits.value,
+            agents={
+                **{agent.id: agent for agent in roster.unusable},
+                **{agent.id: (agent, agents.views.get(agent.id)) for agent in roster.agents},
+            },
+        )
+
     async def _why_not_offered(self, name: str) -> str:
         try:
             explanation = await self.context.ask(ExplainTool(name, owners_of(self.catalog.tools.value)))
@@ -220,33 +287,16 @@ class Space:
             context = (await contexts.next()).context
         _log.info("renderer_found", renderer=await find_renderer())
 
-    async def _announce_changes(self) -> None:
-        """Tell open streams of every change of their own list; changes that come close together become one."""
-        tools, agents = self.catalog.tools, self.agents.agents
-        registered = tools.value.revision
-        told: dict[Audience, int | None] = {}
+    async def _prune_tasks(self) -> None:
+        """Take away tasks whose time is over, also where nobody asks after any."""
         while True:
-            seen = ((tools, tools.version), (agents, agents.version))
-            now = self.tools.revisions()
-            same = frozenset(each for each, revision in now.items() if told.get(each, FIRST_REVISION) == revision)
-            # Whoever has not listed yet may have been told of tools otherwise, and hears of every change.
-            changed = len(same) < len(now) or tools.value.revision != registered
-            told, registered = now, tools.value.revision
-            if changed:
-                _log.info("list_changed", revision=registered, tools=len(tools.value))
-                try:
-                    await self._announce(same)
-                except ActorStoppedError:
-                    return
-            await wait_for_any(*seen)
-
-    async def _announce(self, same: frozenset[Audience]) -> None:
-        """Deliver one announcement, however long the sessions actor is busy; the last state must reach everybody."""
-        while True:
+            await trio.sleep(PRUNE_SECONDS)
             try:
-                return await self.sessions.tell(Announce(same))
-            except MailboxFullError as error:
-                _log.warning("announcement_waits", reason=str(error))
+                await self.tasks.tell(PruneTasks())
+            except ActorStoppedError:
+                return
+            except ActorError as error:
+                _log.warning("tasks_not_pruned", reason=str(error))
 
 
 async def _both(*functions: Callable[[], Awaitable[None]]) -> None:

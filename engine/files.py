@@ -108,16 +108,18 @@ class WorkspaceFiles:
     link, device or fifo, `NotFoundError` for one that names nothing, and `InvalidArgumentError` for what is no path.
     """
 
-    def __init__(self, root: Path, private: Path | None = None) -> None:
+    def __init__(self, root: Path, private: Path | None = None, code: Sequence[Path] = ()) -> None:
         """Raises `NotFoundError` when there is no such folder. The root itself may be a link; it is resolved here.
 
-        `private` is a folder of which nothing is shown or written, wherever it lies.
+        `private` is a folder of which nothing is shown or written, wherever it lies. In the folders `code` nothing is
+        written: what lies there runs in the engine.
         """
         self.root = root.resolve()
         """The workspace folder, absolute and without links."""
         if not self.root.is_dir():
             raise NotFoundError(f"The workspace folder {str(self.root)!r} does not exist or is no folder.")
         self._private = None if private is None else private.resolve()
+        self._code = tuple(folder.resolve() for folder in code)
 
     def folder(self, path: str) -> Path:
         """An existing folder by its absolute path, for a process to work in."""
@@ -230,6 +232,11 @@ class WorkspaceFiles:
     def _write(self, path: str, data: bytes, create_folders: bool) -> WrittenFile:
         parts = self._file_parts(path)
         refuse_git_folder(self.root, parts)
+        if any(_leads_into(self.root.joinpath(*parts), folder) for folder in self._code):
+            raise ForbiddenError(
+                f"{shown(parts)!r} is in a folder of units, whose code runs in the engine; no file tool writes there. "
+                "The tools on units do (space_unit_edit), where the user has turned them on."
+            )
         if create_folders:
             made = created_folders(self.root, parts[:-1])
         else:

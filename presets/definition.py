@@ -110,9 +110,10 @@ class PresetDefinition(BaseModel):
     Immutable all the way down.
 
     `group` tags it for people; `contexts` are OR rules for auto activation (see `ContextPattern`), used only when
-    `default_state` is `auto`; `tool_ids`, `resource_ids` and `prompt_ids` are ids of adapters, of which there is at least
-    one in all; `system_prompt` is a raw fragment, and an empty one counts. The document says that dangerous presets use `off`, yet its own table has a destructive one with `auto`
-    (`graph-node-map-tools`), so that is a rule for authors and nothing here enforces it.
+    `default_state` is `auto`; `tool_ids`, `resource_ids` and `prompt_ids` are ids of adapters, at least one in all;
+    `system_prompt` is a raw fragment, and an empty one counts. The document says that dangerous presets use `off`, yet
+    its own table has a destructive one with `auto` (`graph-node-map-tools`), so that is a rule for authors and nothing
+    here enforces it.
 
     Raises `InvalidPresetError` for anything else, including fields that do not exist.
     """

@@ -20,7 +20,7 @@ InteractiveRun = Callable[[JsonObject, Interaction], Awaitable[ToolOutcome]]
 
 def interaction_of(call: ToolCall) -> Interaction:
     """The call itself where it is an interaction, else the same call with nobody at the other end."""
-    return cast("Interaction", call) if callable(getattr(call, "ask", None)) else _Unattended(call)
+    return cast("Interaction", call) if callable(getattr(call, "ask", None)) else UnattendedCall(call)
 
 
 def interactive(body: InteractiveRun) -> ToolRun:
@@ -32,32 +32,41 @@ def interactive(body: InteractiveRun) -> ToolRun:
     return run
 
 
-class _Unattended:
-    """A call without a client. Progress goes where it went."""
+class UnattendedCall:
+    """`Interaction` without a client, over a call that is none, or over nothing. Progress goes where it went."""
 
-    def __init__(self, call: ToolCall) -> None:
+    def __init__(self, call: ToolCall | None = None) -> None:
         self._call = call
 
     @property
     def step_group(self) -> str | None:
-        return self._call.step_group
+        """See `ToolCall`."""
+        return None if self._call is None else self._call.step_group
 
     @property
     def client(self) -> ClientCapabilities:
+        """See `Interaction`: nobody can be asked."""
         return NO_CAPABILITIES
 
     @property
     def state(self) -> object:
+        """See `Interaction`."""
         return None
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        await self._call.progress(done, total, message)
+        """See `ToolCall`."""
+        if self._call is not None:
+            await self._call.progress(done, total, message)
 
     async def log(self, level: LogLevel, data: object, logger: str | None = None) -> None:
-        """Nobody reads it."""
+        """See `Interaction`. Nobody reads it."""
 
     async def become_task(self) -> None:
-        """There is nobody who could come back for it."""
+        """See `Interaction`. There is nobody who could come back for it."""
+
+    async def hang_up(self) -> None:
+        """See `Interaction`. Nobody is on the line."""
 
     async def ask(self, requests: Mapping[str, InputRequest], state: object = None) -> Mapping[str, InputResponse]:
+        """See `Interaction`. Raises `ToolError`."""
         raise ToolError("this call has no client that could be asked; call the tool through an MCP client that can be")

@@ -1,4 +1,4 @@
-"""The resources and prompts of a resolution: ids become definitions through their adapters. Owns their making and reuse.
+"""The resources and prompts of a resolution: ids become definitions through their adapters. Owns their making.
 
 As with tools, a definition is the same object for as long as nothing about it has changed.
 """

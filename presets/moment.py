@@ -6,6 +6,7 @@ a resource as it was tells nobody.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -31,7 +32,7 @@ class Source(StrEnum):
 class Moment:
     """The sources at one moment. Equal parts mean equal content. `edits` counts changes of what presets exist.
 
-    `agents` is whatever stands for the agents; two that are equal show the same.
+    `agents` holds by id whatever stands for each agent; two that are equal show the same.
     """
 
     context: ContextSnapshot
@@ -40,7 +41,7 @@ class Moment:
     theme: str
     resolution: Resolution
     edits: int
-    agents: object
+    agents: Mapping[str, object]
 
     def part(self, source: Source) -> object:
         """All that a source says."""

@@ -1,4 +1,4 @@
-"""The form in which tools reach a model, and the one name that belongs to it. Owns both, and who may not have the name.
+"""The form in which tools reach a model, and the names that belong to it. Owns both, and who may not have the names.
 
 What an agent may do is its capability catalogue; presentation only says how its model sees that. It is declared per
 scope (`presets.scope`) and carried out by the projection (`presets.projection`).
@@ -36,8 +36,23 @@ DEFAULT_OPTION = "--presentation"
 
 _PURPOSE = "the tool that runs a program in Code Mode, whether or not any agent presents it"
 
-RESERVED_NAMES = ReservedNames({RUN_CODE_NAME: _PURPOSE, "run_code": _PURPOSE})
-"""Nobody may register these in any deployment, since any agent may present code at any time.
+FIND_TOOLS_NAME = "space_find_tools"
+"""The MCP name of the tool that finds tools, for clients that do not follow a changing list. No registration either."""
+
+CALL_TOOL_NAME = "space_call_tool"
+"""The MCP name of the tool that calls one by name; both come together."""
+
+_PAIR_PURPOSE = "the pair that finds and calls tools by name, whether or not any agent has it"
+
+RESERVED_NAMES = ReservedNames(
+    {
+        RUN_CODE_NAME: _PURPOSE,
+        "run_code": _PURPOSE,
+        FIND_TOOLS_NAME: _PAIR_PURPOSE,
+        CALL_TOOL_NAME: _PAIR_PURPOSE,
+    }
+)
+"""Nobody may register these in any deployment, since any agent may present code, or have the pair, at any time.
 
 `run_code` is among them although it lacks Space's prefix: a client puts the server's name before it, and that is
 `space` in every configuration that Space writes.

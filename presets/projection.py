@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.errors import ConflictError
-from presets.presentation import RUN_CODE_NAME, Presentation
+from presets.presentation import CALL_TOOL_NAME, FIND_TOOLS_NAME, RUN_CODE_NAME, Presentation
 from presets.scope_view import ScopeView
 from presets.tool_filters import Listed, ListFilter, ToolFilter
 from presets.tool_labels import GROUP, PRESET, RISK, UNLABELLED, ToolLabels
@@ -22,6 +22,10 @@ RunCode = Callable[[ToolList], ToolEntry]
 
 Its description may speak of the capabilities. What costs (a face, a compiled schema) is for the maker to keep.
 """
+
+
+FinderPair = Callable[[ToolList], tuple[ToolEntry, ToolEntry]]
+"""Gives `space_find_tools` and `space_call_tool` for an agent with these capabilities, as `RunCode` gives its tool."""
 
 
 class NoCodeRuntimeError(ConflictError):
@@ -125,15 +129,24 @@ class AgentTools:
         return self.offered.looks_like(other.offered)
 
 
-def project(tools: ToolList, view: ScopeView, run_code: RunCode | None, revision: int) -> AgentTools:
+def project(
+    tools: ToolList, view: ScopeView, run_code: RunCode | None, revision: int, finder: FinderPair | None = None
+) -> AgentTools:
     """What an agent with this view sees of these tools, as lists with this revision.
 
-    Entries are kept, not copied. Raises `NoCodeRuntimeError` where the view presents `space_run_code` and `run_code` is
-    None; what the agent may do is still `capabilities_of`.
+    Entries are kept, not copied. Where the view has the pair that finds tools, `finder` makes it; without one nobody
+    has it. Raises `NoCodeRuntimeError` where the view presents `space_run_code` and `run_code` is None; what the agent
+    may do is still `capabilities_of`.
     """
     capabilities = capabilities_of(tools, view, revision)
-    if view.mode is Presentation.NATIVE:
+    pair = finder(capabilities) if view.tool_finder and finder is not None else ()
+    if view.mode is Presentation.NATIVE and not pair:
         return AgentTools(tools, view, capabilities, capabilities)
+    offered = {entry.definition.name: entry for entry in pair}
+    if view.mode is not Presentation.CODE:
+        offered.update((entry.definition.name, entry) for entry in capabilities)
+    if not view.mode.runs_programs:
+        return AgentTools(tools, view, capabilities, ToolList.of(revision, offered))
     if run_code is None:
         raise NoCodeRuntimeError(
             f"presentation {view.mode.value!r}, chosen by {view.mode_source}, needs the code runtime, and this "
@@ -142,27 +155,29 @@ def project(tools: ToolList, view: ScopeView, run_code: RunCode | None, revision
     transport = run_code(capabilities)
     if transport.definition.name != RUN_CODE_NAME:
         raise ValueError(f"the tool that runs programs is {RUN_CODE_NAME!r}, not {transport.definition.name!r}")
-    offered = {RUN_CODE_NAME: transport}
-    if view.mode is Presentation.BOTH:
-        offered.update((entry.definition.name, entry) for entry in capabilities)
+    offered[RUN_CODE_NAME] = transport
     return AgentTools(tools, view, capabilities, ToolList.of(revision, offered))
 
 
-def reproject(before: AgentTools, tools: ToolList, view: ScopeView, run_code: RunCode | None) -> AgentTools:
+def reproject(
+    before: AgentTools, tools: ToolList, view: ScopeView, run_code: RunCode | None, finder: FinderPair | None = None
+) -> AgentTools:
     """As `project`, after a change. The revision goes up by one where a client can see a difference, else it stays.
 
     Gives `before` back where nothing it was made from has changed and its mode is native.
     """
     if tools is before.registered and view == before.view and view.mode is Presentation.NATIVE:
         return before
-    same = project(tools, view, run_code, before.offered.revision)
-    return same if same.looks_like(before) else project(tools, view, run_code, before.offered.revision + 1)
+    revision = before.offered.revision
+    same = project(tools, view, run_code, revision, finder)
+    return same if same.looks_like(before) else project(tools, view, run_code, revision + 1, finder)
 
 
 def capabilities_of(tools: ToolList, view: ScopeView, revision: int) -> ToolList:
     """What an agent with this view may do, whatever the presentation: the tools that every filter admits."""
     admitted = _admitted(tools, view.filters) if view.filters else {one.definition.name: one for one in tools}
-    admitted.pop(RUN_CODE_NAME, None)
+    for name in (RUN_CODE_NAME, FIND_TOOLS_NAME, CALL_TOOL_NAME):
+        admitted.pop(name, None)
     return ToolList.of(revision, admitted)
 
 

@@ -1,4 +1,4 @@
-"""What resources and prompts read of the running engine beyond what tools do. Owns the protocol; the actors implement it.
+"""What resources and prompts read of the running engine. Owns the protocol; the actors implement it.
 
 Reached through `App.readings`. Everything it gives is a frozen value or plain JSON values, as of the moment of asking.
 """

@@ -62,7 +62,7 @@ class ActiveTool:
 
 @dataclass(frozen=True, slots=True)
 class ActiveItem:
-    """One resource or prompt that is offered, by the id of its adapter, with the preset that offers it, and its risk."""
+    """One resource or prompt that is offered, by its adapter's id, with the preset that offers it and its risk."""
 
     item_id: str
     preset: str

@@ -43,7 +43,13 @@ class _Mode:
         self.mode = mode
 
 
-_Entry = ToolFilter | Guard | _Mode
+class _ToolFinder:
+    """The pair that finds and calls tools by name."""
+
+    __slots__ = ()
+
+
+_Entry = ToolFilter | Guard | _Mode | _ToolFinder
 
 
 class _State(Enum):
@@ -112,9 +118,9 @@ class _Root:
 class Scope:
     """One link of the chain. Make the first with `Scope.deployment`, the others with `child`.
 
-    `restrict`, `restrict_presets`, `restrict_groups`, `risk_ceiling`, `guard` and `present_as` each return a
-    `Declaration` that is in force for the body of a `with`. `by` says what declares, such as a row of a file, for the
-    reasons that quote it. Filters and guards of all scopes of a chain hold together; of modes the nearest wins.
+    `restrict`, `restrict_presets`, `restrict_groups`, `risk_ceiling`, `guard`, `present_as` and `find_tools` each
+    return a `Declaration` that is in force for the body of a `with`. `by` says what declares, such as a row of a file,
+    for the reasons that quote it. Filters and guards of all scopes of a chain hold together; of modes the nearest wins.
 
     As a context manager a scope closes itself.
     """
@@ -187,6 +193,11 @@ class Scope:
         entry = _Mode(self._origin(by), mode)
         self._check_single_mode(entry)
         return Declaration(self, entry)
+
+    def find_tools(self) -> Declaration:
+        """Show the pair that finds and calls tools by name, in this scope and those below it."""
+        self._check_open()
+        return Declaration(self, _ToolFinder())
 
     def restrict(
         self,
@@ -314,15 +325,18 @@ class Scope:
         filters: list[ToolFilter] = []
         guards: list[Guard] = []
         mode, mode_origin = inherited.mode, inherited.mode_origin
+        tool_finder = inherited.tool_finder
         for entry in self._declared.values():
             match entry:
                 case _Mode():
                     mode, mode_origin = entry.mode, entry.origin
                 case Guard():
                     guards.append(entry)
+                case _ToolFinder():
+                    tool_finder = True
                 case _:
                     filters.append(entry)
-        return ScopeView(mode, mode_origin, (*inherited.filters, *filters), (*inherited.guards, *guards))
+        return ScopeView(mode, mode_origin, (*inherited.filters, *filters), (*inherited.guards, *guards), tool_finder)
 
     def _restrict(
         self,
@@ -392,7 +406,7 @@ def _check_names(of: Listed, names: frozenset[str], known: Collection[str] | Non
     if of is Listed.TOOLS and (reserved := sorted(name for name in names if RESERVED_NAMES.reserved(name))):
         raise InvalidDeclarationError(
             f"a restriction cannot name {quoted(reserved[0])}, which is no tool to be allowed or denied; whether it is "
-            "seen follows from the presentation"
+            "seen follows from the presentation, and from the row 'tool-finder'"
         )
     if known is None:
         return

@@ -41,6 +41,8 @@ class ScopeView:
     mode_origin: Origin | None = None
     filters: tuple[ToolFilter, ...] = ()
     guards: tuple[Guard, ...] = ()
+    tool_finder: bool = False
+    """Whether the agent has the pair that finds and calls tools by name, beside whatever it has."""
 
     @property
     def mode_source(self) -> str:

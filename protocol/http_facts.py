@@ -57,7 +57,9 @@ class HttpFacts:
     @property
     def versions(self) -> tuple[str, ...]:
         """The protocol versions that the headers name, several where it came more than once. An empty one is none."""
-        found = tuple(value for value in self.values(VERSION_HEADER) if value)
+        # Asked several times for each request: a list, since a generator costs twice as much.
+        named = [value.strip(" \t") for key, value in self.mcp_headers if key == VERSION_HEADER]
+        found = tuple([value for value in named if value])  # noqa: C409
         return found if found or self.version is None else (self.version,)
 
     @property

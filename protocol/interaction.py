@@ -59,6 +59,13 @@ class Interaction(ToolCall, Protocol):
         """
         ...
 
+    async def hang_up(self) -> None:
+        """Say that nothing will come for a while: a client that can come back for the rest is sent away until then.
+
+        For everybody else this does nothing.
+        """
+        ...
+
     async def ask(self, requests: Mapping[str, InputRequest], state: object = None) -> Mapping[str, InputResponse]:
         """Ask the client, and give all the answers under the same keys, which no other question of the call has.
 

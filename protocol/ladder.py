@@ -96,7 +96,10 @@ def is_stateless(facts: HttpFacts, message: Message | ParseFault) -> bool:
     """
     if isinstance(message, Request | Notification) and claimed_version(message.params) is not None:
         return True
-    return any(not speaks_in_sessions(version) for version in facts.versions)
+    for version in facts.versions:  # noqa: SIM110 - on the way of every request, and a generator costs as much as the rest
+        if not speaks_in_sessions(version):
+            return True
+    return False
 
 
 def speaks_in_sessions(version: str) -> bool:

@@ -76,7 +76,7 @@ def run_tests(folder: Path, report: TextIO, only: str | None = None) -> bool:
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the boundary to the unit's code
         text = own_traceback(error)
         tell("problem", text=text)
-        print(text, file=sys.stderr)  # noqa: T201 - the runner is a command
+        print(text, file=sys.stderr)
         return False
     well = [_run(name, test, tell) for name, test in tests]
     tell("ended")
@@ -118,10 +118,10 @@ def _run(name: str, test: Callable[[], Any], tell: Callable[..., None]) -> bool:
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the boundary to a test
         text = own_traceback(error)
         tell("failed", test=name, where=_where(error, name), message=_message(error), traceback=text)
-        print(f"FAILED {name}\n{text}")  # noqa: T201
+        print(f"FAILED {name}\n{text}")
         return False
     tell("passed", test=name, seconds=round(time.monotonic() - started, 4))
-    print(f"passed {name}")  # noqa: T201
+    print(f"passed {name}")
     return True
 
 

@@ -10,15 +10,11 @@ _OURS = str(Path(__file__).parent)
 _OTHERS = ("importlib", "/trio/", "/outcome/", "\\trio\\", "\\outcome\\")
 
 
-def own_traceback(error: BaseException, without: str = "", also: Collection[str] = ()) -> str:
-    """The traceback of the error, less the frames of the loader, the runner and the event loop, and of files in `also`.
-
-    `without` is what is left out of every line, such as the private name of a package.
-    """
+def own_traceback(error: BaseException, also: Collection[str] = ()) -> str:
+    """The traceback of the error, less the frames of the loader, the runner and the event loop, and of files `also`."""
     kept = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename, also)]
     head = ["Traceback (most recent call last):\n", *traceback.format_list(kept)] if kept else []
-    text = "".join([*head, *traceback.format_exception_only(error)]).rstrip("\n")
-    return text.replace(without, "") if without else text
+    return "".join([*head, *traceback.format_exception_only(error)]).rstrip("\n")
 
 
 def in_one_line(error: BaseException) -> str:

@@ -5,7 +5,9 @@ Complete before anything listens: adding a route afterwards raises.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from secrets import token_bytes
 from typing import Any, Protocol
 
 import structlog
@@ -15,11 +17,14 @@ from quart_trio import QuartTrio
 from actors.space import Space
 from protocol.handler import Handler, ServerInfo, error_reply
 from protocol.jsonrpc import ErrorCode
+from protocol.request_state import KEY_BYTES, StateSealer
+from protocol.stateless_rules import Stateless
 from transport.agent_block_routes import agent_block_routes
 from transport.agent_routes import agent_routes
+from transport.call_answers import STREAM_AFTER_SECONDS
 from transport.connection import LARGER_BODIES, Connection
 from transport.defaults import MCP_PATH
-from transport.direct_endpoint import STREAM_AFTER_SECONDS, DirectEndpoint
+from transport.direct_endpoint import DirectEndpoint
 from transport.endpoint_request import EndpointRequest
 from transport.generation_routes import generation_routes
 from transport.mcp_http import WireReply, response_of
@@ -86,7 +91,10 @@ class SpaceApp(QuartTrio):
 def make_app(space: Space, facts: EndpointFacts, *, stream_after: float = STREAM_AFTER_SECONDS) -> SpaceApp:
     """The app over a running engine. `stream_after` is when a long answer becomes an event stream, in direct mode."""
     limits = space.options.limits
-    service = McpService(space, Handler(ServerInfo(name="space", version=VERSION, title="Space"), limits))
+    # The single stream is a session; who knows none is not served there.
+    stateless = None if facts.force_sse else Stateless(sealer=StateSealer(token_bytes(KEY_BYTES), time.time))
+    server = ServerInfo(name="space", version=VERSION, title="Space")
+    service = McpService(space, Handler(server, limits, stateless=stateless))
     direct = DirectEndpoint(service, stream_after=stream_after)
     app = SpaceApp(SseEndpoint(service) if facts.force_sse else direct, limits.body_bytes)
     app.config["MAX_CONTENT_LENGTH"] = limits.body_bytes

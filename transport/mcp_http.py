@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from http import HTTPStatus
 
 import trio
@@ -27,16 +28,37 @@ ACCEPTED = Reply(202, b"", ())
 
 
 def facts_of(request: EndpointRequest) -> HttpFacts:
-    """What the request says about itself. Of a header that comes twice, the last one counts."""
+    """What the request says about itself. Of a header that comes twice, the last one counts, but in `mcp_headers`."""
     # Read in one pass: this is the hot path, and six look-ups by name cost as much as parsing a call.
     query = request.query
+    known: dict[str, str] = {}
+    mcp_headers: list[tuple[str, str]] = []
+    principal = ""
+    for name, value in request.headers:
+        if name.startswith(b"mcp-"):
+            pair = (name.decode("latin-1"), value.decode("latin-1"))
+            mcp_headers.append(pair)
+            if name in _HEADERS:
+                known[_HEADERS[name]] = pair[1]
+        elif name in _HEADERS:
+            known[_HEADERS[name]] = value.decode("latin-1")
+        elif name == b"authorization":
+            principal = sha256(value).hexdigest()
     return HttpFacts(
         method=request.method,
         session_query=query.get("sessionId") or query.get("session_id"),
         agent=request.path[len(MCP_PATH) + 1 :] or query.get("agent", ""),
         presentation=query.get("presentation"),
-        **{_HEADERS[name]: value.decode("latin-1") for name, value in request.headers if name in _HEADERS},
+        mcp_headers=tuple(mcp_headers),
+        principal=principal,
+        **known,
     )
+
+
+def last_event_id_of(request: EndpointRequest) -> str | None:
+    """The last event that the client has seen of a stream which it comes back for; None where it says nothing."""
+    found = next((value for name, value in request.headers if name == b"last-event-id"), b"").strip()
+    return found.decode("latin-1") or None
 
 
 _HEADERS = {

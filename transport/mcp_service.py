@@ -5,17 +5,20 @@ Owns the steps from a message to its reply; knows neither requests nor responses
 
 from __future__ import annotations
 
+from dataclasses import replace
 from http import HTTPStatus
 
 import structlog
 import trio
 
 from actors.agents import ReadAgents, presentation_of
-from actors.calls import Call, CallsClosedError
+from actors.call import Call, Runnable
+from actors.calls import CallsClosedError
 from actors.catalog import owners_of
 from actors.context import ExplainTool
 from actors.errors import ActorError
 from actors.guards import denial
+from actors.resource_changes import TooManyWatchedError
 from actors.sessions import (
     ActiveSession,
     Begin,
@@ -26,9 +29,11 @@ from actors.sessions import (
     Negotiate,
     Posted,
     Push,
+    TakeAnswer,
 )
 from actors.sessions import CancelCall as CancelCallOf
 from actors.sessions import OpenSession as OpenSessionOf
+from actors.sessions import SetLogLevel as SetLogLevelOf
 from actors.space import Space
 from engine.errors import ConflictError, EngineError, InvalidArgumentError
 from presets.agents.roster import UnknownAgentError
@@ -39,22 +44,45 @@ from protocol.decision import (
     Accepted,
     CallTool,
     CancelCall,
+    CancelTask,
+    ClientAnswered,
+    Complete,
     Decision,
+    GetPrompt,
+    GetTask,
     HiddenOrUnknownTool,
     ItemDecision,
+    Listen,
     OpenSession,
+    ReadResource,
     Reply,
+    RootsChanged,
     RunBatch,
+    SetLogLevel,
+    Subscribe,
+    Unsubscribe,
+    UpdateTask,
 )
 from protocol.handler import Handler, error_reply
 from protocol.http_facts import HttpFacts
 from protocol.jsonrpc import Batch, ErrorCode, Message, ParseFault, Request, RequestId
-from protocol.session import Audience, SessionTableFullError
+from protocol.offer import Offer
+from protocol.session import Audience, Session, SessionTableFullError, TooManySubscriptionsError
 from protocol.sse import EventTooLargeError, encode_message
-from protocol.tool_list import EMPTY_TOOL_LIST
+from transport.call_replies import reply_of
 from transport.instructions import instructions
 from transport.kept_reply import kept_reply
 from transport.mcp_http import ACCEPTED, methods_of
+from transport.task_replies import carry_out_task
+
+CALLING_METHODS = frozenset({"tools/call", "resources/read", "prompts/get", "completion/complete"})
+"""The requests that run something of ours, and can be cancelled."""
+
+_OF_AGENTS = ("tools/", "resources/", "prompts/", "completion/")
+"""What the methods begin with whose answer depends on the agent."""
+
+_OFFER_OF_NOBODY = Offer(logging=True, asks_clients=True)
+"""What there is where no session is named, or its agent cannot be used: nothing that the agent decides about."""
 
 _log = structlog.stdlib.get_logger("mcp")
 
@@ -66,13 +94,14 @@ class McpService:
         self.space = space
         self.handler = handler
         self._sessions = space.sessions
+        self._offers: dict[Audience, tuple[tuple[int, ...], Offer]] = {}
 
     async def begin(self, facts: HttpFacts, message: Message | ParseFault | None = None) -> ActiveSession | None:
         """Begin an activity of the session that a request names; None where it names none that exists."""
         if facts.session_id is None:
             return None
         agent = self.space.agents.agents.value.canonical(facts.agent)
-        return await kept_reply(self._sessions.ask(Begin(facts.session_id, _claims_of(message), agent)))
+        return await kept_reply(self._sessions.ask(Begin(facts.session_id, claims_of(message), agent)))
 
     async def end(
         self,
@@ -100,18 +129,40 @@ class McpService:
             except ActorError as error:
                 _log.warning("end_not_noted", reason=str(error))
 
+    def offer_of(self, audience: Audience) -> Offer:
+        """What that audience is offered now. Raises as `AgentOffers.of`."""
+        catalog = self.space.catalog
+        # What an offer is made of; comparing these costs less than asking for it.
+        state = (
+            catalog.tools.version,
+            catalog.resources.version,
+            catalog.prompts.version,
+            self.space.agents.agents.version,
+        )
+        kept = self._offers.get(audience)
+        if kept is not None and kept[0] == state:
+            return kept[1]
+        offer = replace(self.space.offers.of(audience).offer, logging=True, tasks=True, asks_clients=True)
+        self._offers[audience] = (state, offer)
+        return offer
+
+    def warm_for(self, audience: Audience) -> None:
+        """Let start what the first program of that audience would have to wait for, where it runs any."""
+        if self.space.tools.of(audience).mode.runs_programs:
+            self.space.programs.begin_warming()
+
     def decide(self, facts: HttpFacts, message: Message | ParseFault, active: ActiveSession | None) -> Decision:
         """What is to be done, on the tool list that the session's agent has at this moment."""
         if active is None:
-            return self.handler.decide(facts, message, None, EMPTY_TOOL_LIST)
+            return self.handler.decide(facts, message, None, _OFFER_OF_NOBODY)
         try:
-            tools = self.space.tools.of(active.session.audience).offered
+            offer = self.offer_of(active.session.audience)
         except EngineError as error:
             # Its agent has become unusable, or is gone. The session stays: the agent may come back.
-            if isinstance(message, Request) and message.method.startswith("tools/"):
+            if isinstance(message, Request) and message.method.startswith(_OF_AGENTS):
                 return error_reply(message.id, ErrorCode.INTERNAL_ERROR, str(error))
-            tools = EMPTY_TOOL_LIST
-        return self.handler.decide(facts, message, active.session, tools)
+            offer = _OFFER_OF_NOBODY
+        return self.handler.decide(facts, message, active.session, offer)
 
     async def audience_of(self, facts: HttpFacts, request_id: RequestId | None = None) -> Audience | Reply:
         """Who a new session at this endpoint is; or why there can be none: nobody, or somebody who cannot be used."""
@@ -129,6 +180,14 @@ class McpService:
         except (EngineError, ActorError) as error:
             return error_reply(request_id, ErrorCode.INTERNAL_ERROR, str(error))
         return audience
+
+    async def audience_now(self, facts: HttpFacts, request_id: RequestId | None) -> Audience | Reply:
+        """Who a request without a session is, as `audience_of`; folders are read where its agent is not known yet."""
+        agents = self.space.agents.agents.value
+        agent = agents.canonical(facts.agent)
+        if agent in agents.views and facts.presentation is None:
+            return Audience(agent)
+        return await self.audience_of(facts, request_id)
 
     async def refuse_agent(self, facts: HttpFacts) -> Reply | None:
         """Why there is nothing at this endpoint: 404 where it is nobody's; None where somebody is served."""
@@ -150,11 +209,29 @@ class McpService:
 
     async def carry_out(self, decision: Decision, active: ActiveSession | None, facts: HttpFacts) -> Reply:
         """Do it and give the reply; an empty body means that nothing is to be said. Cancelling cancels the calls."""
-        if isinstance(decision, OpenSession):
-            return await self._open_session(decision, facts)
-        if isinstance(decision, RunBatch):
-            return await self._run_batch(decision, active)
-        return await self._carry_out_item(decision, active)
+        match decision:
+            case OpenSession():
+                return await self._open_session(decision, facts)
+            case RunBatch():
+                return await self._run_batch(decision, active)
+            case Listen() | GetTask() | UpdateTask() | CancelTask():
+                raise ValueError("a request without a session; the handler lets none through here")
+            case _:
+                return await self._carry_out_item(decision, active)
+
+    async def carry_out_alone(self, decision: Decision, audience: Audience) -> Reply:
+        """As `carry_out`, for what came without a session, and runs nothing."""
+        match decision:
+            case Reply():
+                return decision
+            case Accepted():
+                return ACCEPTED
+            case HiddenOrUnknownTool():
+                return await self._refuse_tool(decision, audience)
+            case GetTask() | UpdateTask() | CancelTask():
+                return await carry_out_task(self.space.tasks, self.handler, decision)
+            case _:
+                raise ValueError(f"{type(decision).__name__} without a session; the handler lets none through")
 
     async def end_session(self, facts: HttpFacts) -> Reply:
         """Carry out a DELETE: the session ends with its stream and its calls."""
@@ -168,35 +245,34 @@ class McpService:
         finally:
             await self.end(active)
 
-    def start_call(self, decision: CallTool, active: ActiveSession | None) -> Call | Reply:
+    def start_call(self, decision: Runnable, active: ActiveSession, *, resumable: bool = False) -> Call | Reply:
         """Start a call, or say why not. Whoever starts one must cancel it when nobody waits any more."""
-        if active is None:
-            raise ValueError("a call without a session; the handler lets none through")
         if active.refused is not None:
             return error_reply(decision.request_id, ErrorCode.INTERNAL_ERROR, str(active.refused))
-        denied = self._denial(decision, active)
-        if denied is not None:
-            return self.handler.refused_tool_reply(decision, denied)
+        if isinstance(decision, CallTool):
+            denied = self._denial(decision, active)
+            if denied is not None:
+                return self.handler.refused_tool_reply(decision, denied)
         try:
-            return self.space.calls.start(decision, active)
+            return self.space.calls.start(decision, active, resumable=resumable)
         except CallsClosedError as error:
             return error_reply(decision.request_id, ErrorCode.INTERNAL_ERROR, str(error), 503)
 
     async def finish_call(self, call: Call) -> Reply:
-        """Wait for the end of a call; its progress goes to the session's stream, where there is one."""
-        while (progress := await call.next_progress()) is not None:
-            await self.push(call.decision.session_id, progress, call.decision.request_id)
-        await call.done.wait()
+        """Wait for the end of a call, or until it goes on as a task.
+
+        What it says meanwhile goes to the session's stream, where there is one that hears it.
+        """
+        while (said := await call.next_message()) is not None:
+            if said and not await self.push(call.decision.session_id, said, call.decision.request_id):
+                call.unheard()
+        if call.task is None:
+            await call.done.wait()
         return self.reply_of(call)
 
     def reply_of(self, call: Call) -> Reply:
-        """The reply to a call that is done."""
-        if call.outcome is None:
-            return error_reply(call.decision.request_id, ErrorCode.REQUEST_CANCELLED, "the call was cancelled")
-        made = self.handler.call_reply(call.decision, call.outcome)
-        if made.problem is not None:
-            _log.error("tool_result_malformed", problem=made.problem)
-        return made.reply
+        """The reply to a call that is done, or that goes on as a task."""
+        return reply_of(self.handler, call)
 
     async def push(self, session_id: str, body: bytes, request_id: RequestId | None = None) -> bool:
         """Send a message over the stream of a session. False where it has none that keeps up."""
@@ -213,12 +289,32 @@ class McpService:
             case CancelCall():
                 await self._sessions.ask(CancelCallOf(decision.session_id, decision.request_id))
                 return ACCEPTED
+            case ClientAnswered():
+                await self._sessions.tell(TakeAnswer(decision.session_id, decision.response))
+                return ACCEPTED
+            case RootsChanged():
+                return ACCEPTED
             case HiddenOrUnknownTool():
-                return await self._refuse_tool(decision, active)
-            case CallTool():
-                return await self._call(decision, active)
+                return await self._refuse_tool(decision, _in_session(active).session.audience)
+            case SetLogLevel():
+                await self._sessions.ask(SetLogLevelOf(decision.session_id, decision.level))
+                return self.handler.empty_reply(decision)
+            case Subscribe() | Unsubscribe():
+                return await self._watch(decision, _in_session(active).session)
+            case CallTool() | ReadResource() | GetPrompt() | Complete():
+                return await self._call(decision, _in_session(active))
 
-    async def _call(self, decision: CallTool, active: ActiveSession | None) -> Reply:
+    async def _watch(self, decision: Subscribe | Unsubscribe, session: Session) -> Reply:
+        try:
+            if isinstance(decision, Subscribe):
+                await self.space.watching.subscribe(session, decision.uri)
+            else:
+                await self.space.watching.unsubscribe(session, decision.uri)
+        except (TooManySubscriptionsError, TooManyWatchedError) as error:
+            return self.handler.failure_reply(decision, str(error), ErrorCode.INVALID_PARAMS)
+        return self.handler.empty_reply(decision)
+
+    async def _call(self, decision: Runnable, active: ActiveSession) -> Reply:
         call = self.start_call(decision, active)
         if isinstance(call, Reply):
             return call
@@ -239,9 +335,11 @@ class McpService:
             return audience
         try:
             if decision.session_id is None:
-                session = await self._sessions.ask(OpenSessionOf(version, name, client, audience))
+                opening = OpenSessionOf(version, name, client, audience, decision.capabilities)
+                session = await self._sessions.ask(opening)
             else:
-                session = await self._sessions.ask(Negotiate(decision.session_id, version, name, client))
+                negotiating = Negotiate(decision.session_id, version, name, client, decision.capabilities)
+                session = await self._sessions.ask(negotiating)
         except SessionTableFullError as error:
             return error_reply(decision.request_id, ErrorCode.INTERNAL_ERROR, str(error), 503)
         if session is None:
@@ -251,20 +349,19 @@ class McpService:
         _log.info(
             "session_opened", session=session.id, agent=agent, client=name, client_version=client, protocol=version
         )
-        tools = self.space.tools.of(session.audience)
-        if tools.mode.runs_programs:
-            self.space.programs.begin_warming()
-        return self.handler.initialize_reply(decision, session, await instructions(self.space, session.audience))
+        self.warm_for(session.audience)
+        offer = self.offer_of(session.audience)
+        about = await instructions(self.space, session.audience)
+        return self.handler.initialize_reply(decision, session, about, offer)
 
-    async def _refuse_tool(self, decision: HiddenOrUnknownTool, active: ActiveSession | None) -> Reply:
-        if active is not None:
-            match self.space.tools.of(active.session.audience).decide_call(decision.name):
-                case RouteThroughProgram(text=text):
-                    return self.handler.refused_tool_reply(decision, text)
-                case Hidden(reason=reason):
-                    return self.handler.refused_tool_reply(decision, reason)
-                case _:
-                    pass
+    async def _refuse_tool(self, decision: HiddenOrUnknownTool, audience: Audience) -> Reply:
+        match self.space.tools.of(audience).decide_call(decision.name):
+            case RouteThroughProgram(text=text):
+                return self.handler.refused_tool_reply(decision, text)
+            case Hidden(reason=reason):
+                return self.handler.refused_tool_reply(decision, reason)
+            case _:
+                pass
         owners = owners_of(self.space.catalog.tools.value)
         explanation = await self.space.context.ask(ExplainTool(decision.name, owners))
         if explanation.state is ToolState.UNKNOWN:
@@ -289,10 +386,16 @@ class McpService:
         return reply if isinstance(reply, Reply) else ACCEPTED
 
 
-def _claims_of(message: Message | ParseFault | None) -> tuple[CallClaim, ...]:
+def claims_of(message: Message | ParseFault | None) -> tuple[CallClaim, ...]:
     """The calls that a body announces."""
     items = message.items if isinstance(message, Batch) else (message,)
-    return tuple(CallClaim(item.id) for item in items if isinstance(item, Request) and item.method == "tools/call")
+    return tuple(CallClaim(item.id) for item in items if isinstance(item, Request) and item.method in CALLING_METHODS)
+
+
+def _in_session(active: ActiveSession | None) -> ActiveSession:
+    if active is None:
+        raise ValueError("a request without a session; the handler lets none through here")
+    return active
 
 
 def frame_of(body: bytes, request_id: RequestId | None) -> bytes:

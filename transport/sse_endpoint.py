@@ -12,10 +12,11 @@ from http import HTTPStatus
 import structlog
 from quart import Response
 
+from actors.call import RUNNABLE, Runnable
 from actors.calls import CallsClosedError
 from actors.sessions import ActiveSession, NoteError
 from actors.stream import Connect, Disconnect
-from protocol.decision import CallTool, Decision, Reply, RunBatch
+from protocol.decision import Decision, Reply, RunBatch
 from protocol.handler import error_reply
 from protocol.http_facts import HttpFacts
 from protocol.jsonrpc import ErrorCode, Message, ParseFault
@@ -28,6 +29,9 @@ from transport.mcp_service import McpService
 
 USE_SSE = "Use SSE transport"
 """What a probe is answered with: the document's words."""
+
+BESIDE = (*RUNNABLE, RunBatch)
+"""What takes long, and is carried out beside its POST."""
 
 _log = structlog.stdlib.get_logger("mcp")
 
@@ -77,7 +81,7 @@ class SseEndpoint:
         reply: Reply | None = None
         try:
             decision = self._service.decide(facts, message, active)
-            if active is not None and isinstance(decision, CallTool | RunBatch):
+            if active is not None and isinstance(decision, BESIDE):
                 reply = self._answer_beside(decision, facts, message, active)
                 later = reply is ACCEPTED
             else:
@@ -88,23 +92,23 @@ class SseEndpoint:
                 await self._service.end(active, message, reply)
 
     def _answer_beside(
-        self, decision: CallTool | RunBatch, facts: HttpFacts, message: Message | ParseFault, active: ActiveSession
+        self, decision: Runnable | RunBatch, facts: HttpFacts, message: Message | ParseFault, active: ActiveSession
     ) -> Reply:
         """What takes long is carried out beside its POST, which is answered at once: clients post one after another."""
         try:
             self._service.space.calls.answer(partial(self._answer_later, decision, facts, message, active))
         except CallsClosedError as error:
-            request_id = decision.request_id if isinstance(decision, CallTool) else None
+            request_id = None if isinstance(decision, RunBatch) else decision.request_id
             return error_reply(request_id, ErrorCode.INTERNAL_ERROR, str(error), 503)
         return ACCEPTED
 
     async def _answer_later(
-        self, decision: CallTool | RunBatch, facts: HttpFacts, message: Message | ParseFault, active: ActiveSession
+        self, decision: Runnable | RunBatch, facts: HttpFacts, message: Message | ParseFault, active: ActiveSession
     ) -> None:
         try:
             reply = await self._service.carry_out(decision, active, facts)
             if reply.body:
-                request_id = decision.request_id if isinstance(decision, CallTool) else None
+                request_id = None if isinstance(decision, RunBatch) else decision.request_id
                 await self._service.push(active.session.id, reply.body, request_id)
         finally:
             await self._service.end(active, message)

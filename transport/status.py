@@ -86,6 +86,10 @@ async def status_of(space: Space, facts: EndpointFacts) -> dict[str, Any]:
         "code_runtime": _code_runtime(space),
         "sessions": [_session(row) for row in sessions.sessions],
         "blocks": _blocks(space.blocks.status.value),
+        "units": [
+            {"name": row.name, "state": row.state.value, "version": row.version, "problem": row.problem}
+            for row in space.units.rows()
+        ],
         "calls": [asdict(call) for call in space.calls.running()],
         "actors": [_actor(figures) for figures in space.supervisor.statistics()],
     }

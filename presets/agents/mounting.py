@@ -24,6 +24,7 @@ from presets.agents.rows import (
     PromptBlocksRow,
     RestrictRow,
     RiskCeilingRow,
+    ToolFinderRow,
     ToolPresentationRow,
 )
 from presets.presentation import DEFAULT_OPTION, Presentation
@@ -117,6 +118,8 @@ def _declaration(numbered: NumberedRow, scope: Scope, known: KnownCapabilities) 
             return scope.risk_ceiling(risk, by=by)
         case ToolPresentationRow(mode=mode):
             return scope.present_as(mode, by=by)
+        case ToolFinderRow():
+            return scope.find_tools()
         case PromptBlocksRow():
             return None
 

@@ -94,7 +94,8 @@ class RestrictRow(_AllowDeny):
         for name in (*(self.allow or ()), *(self.deny or ())):
             if RESERVED_NAMES.reserved(name):
                 raise ValueError(
-                    f"{quoted(name)} cannot be allowed or denied; a row 'tool-presentation' decides whether it is seen"
+                    f"{quoted(name)} cannot be allowed or denied; a row 'tool-presentation' or 'tool-finder' decides "
+                    "whether it is seen"
                 )
         return self
 
@@ -116,6 +117,13 @@ class ToolPresentationRow(Row):
     mode: Presentation
 
 
+class ToolFinderRow(Row):
+    """That the agent has the pair `space_find_tools` and `space_call_tool`, beside whatever else it has."""
+
+    KIND = "tool-finder"
+    SINGLE = True
+
+
 class PromptBlocksRow(Row):
     """Which blocks the agent's prompt has, in their order."""
 
@@ -135,11 +143,21 @@ class PromptBlocksRow(Row):
         return self
 
 
-AnyRow = PresetGroupsRow | PresetsRow | RestrictRow | RiskCeilingRow | ToolPresentationRow | PromptBlocksRow
+AnyRow = (
+    PresetGroupsRow | PresetsRow | RestrictRow | RiskCeilingRow | ToolPresentationRow | ToolFinderRow | PromptBlocksRow
+)
 
 ROW_KINDS: Mapping[str, type[AnyRow]] = {
     kind.KIND: kind
-    for kind in (PresetGroupsRow, PresetsRow, RestrictRow, RiskCeilingRow, ToolPresentationRow, PromptBlocksRow)
+    for kind in (
+        PresetGroupsRow,
+        PresetsRow,
+        RestrictRow,
+        RiskCeilingRow,
+        ToolPresentationRow,
+        ToolFinderRow,
+        PromptBlocksRow,
+    )
 }
 """The model of each kind of row, by what stands behind `row:`."""
 

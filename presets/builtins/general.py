@@ -1,4 +1,4 @@
-"""The general presets, offered on every surface: theme, canvas, view, worlds, files and shell. Plain values.
+"""The general presets, offered on every surface: theme, canvas, view, worlds, files, shell, and what can be read.
 
 What can destroy something or reach outside is off until somebody turns it on. Source: agent-presets, "General".
 """
@@ -9,10 +9,14 @@ from functools import partial
 
 from presets.adapters import ToolAdapter
 from presets.builtins.built_in_preset import built_in_preset
+from presets.builtins.general_prompts import prompts as general_prompts
+from presets.builtins.general_resources import resources as general_resources
 from presets.builtins.general_tools import context_tools, file_tools, shell_tools, view_tools, world_tools
 from presets.builtins.history_tools import history_adapters
 from presets.context import FactValue
-from presets.definition import PresetDefinition, Risk
+from presets.definition import DefaultState, PresetDefinition, Risk
+from presets.prompt_adapters import PromptAdapter
+from presets.resource_adapters import ResourceAdapter
 
 _ANYWHERE: tuple[dict[str, FactValue], ...] = ({"surface": "any"},)
 _BEYOND_THE_DRAWING: tuple[dict[str, FactValue], ...] = (
@@ -34,6 +38,16 @@ def adapters() -> tuple[ToolAdapter, ...]:
         *shell_tools.adapters(),
         *history_adapters("app"),
     )
+
+
+def resources() -> tuple[ResourceAdapter, ...]:
+    """The adapters of every resource that the presets name."""
+    return general_resources()
+
+
+def prompts() -> tuple[PromptAdapter, ...]:
+    """The adapters of every prompt that the presets name."""
+    return general_prompts()
 
 
 def presets() -> tuple[PresetDefinition, ...]:
@@ -76,6 +90,16 @@ def presets() -> tuple[PresetDefinition, ...]:
             ("write-file",),
             risk=Risk.FILESYSTEM_WRITE,
             prompt="You can write files in the workspace folder. Writing replaces a file: read it first.",
+        ),
+        PresetDefinition(
+            name="general-resources",
+            group="general",
+            default_state=DefaultState.AUTO,
+            risk=Risk.NORMAL,
+            contexts=_ANYWHERE,
+            tool_ids=(),
+            resource_ids=tuple(adapter.id for adapter in resources()),
+            prompt_ids=tuple(adapter.id for adapter in prompts()),
         ),
         _preset(
             "general-shell-tools",

@@ -15,13 +15,14 @@ from trio.testing import MockClock
 from actors.calls import (
     LIST_SETTLE_SECONDS,
     LIST_WAIT_SECONDS,
-    PROGRESS_CAPACITY,
+    MESSAGE_CAPACITY,
     Call,
     Calls,
     CallsClosedError,
 )
 from actors.catalog import ApplyBatch, CatalogActor
 from actors.errors import ActorStoppedError
+from actors.listeners import ListenersActor
 from actors.sessions import (
     ActiveSession,
     Begin,
@@ -33,6 +34,7 @@ from actors.sessions import (
     OpenStream,
     SessionsActor,
 )
+from actors.tasks import TasksActor
 from engine.errors import ConflictError
 from protocol.session import Audience, Session
 from protocol.tool import JsonObject, ToolCall, ToolError, ToolOutcome, ToolRun
@@ -59,14 +61,16 @@ class Rig:
     def __init__(self) -> None:
         self.sessions = SessionsActor()
         self.catalog = CatalogActor(ToolRegistry("space_"))
-        self.calls = Calls(self.sessions, Everybody(self.catalog))
+        self.listeners = ListenersActor()
+        self.tasks = TasksActor(self.listeners)
+        self.calls = Calls(self.sessions, self.tasks, Everybody(self.catalog))
         self.session: Session | None = None
 
     @asynccontextmanager
     async def running(self, run: ToolRun, *, stream: bool = True) -> AsyncGenerator[trio.Nursery]:
         with trio.fail_after(BOUND_SECONDS):
             async with trio.open_nursery() as nursery:
-                for start in (self.sessions.run, self.catalog.run, self.calls.run):
+                for start in (self.sessions.run, self.listeners.run, self.tasks.run, self.catalog.run, self.calls.run):
                     await nursery.start(start)
                 await self.catalog.ask(ApplyBatch("tests", (tool(run=run),)))
                 self.session = await self.sessions.ask(OpenSession(VERSION, "tests", None))
@@ -126,7 +130,7 @@ async def test_a_call_ends_with_the_outcome_of_its_tool(rig: Rig) -> None:
     async with rig.running(hello):
         call = await rig.start()
         assert [running.tool for running in rig.calls.running()] == ["space_hello"]
-        assert await call.next_progress() is None
+        assert await call.next_message() is None
         assert text_of(call.outcome) == "hello"
         assert call.sign_of_life.is_set()
         assert rig.calls.running() == ()
@@ -205,13 +209,13 @@ async def test_progress_arrives_in_order_with_the_token_of_the_request(rig: Rig)
     async with rig.running(run):
         call = await rig.start(token=7)
         seen = [
-            json.loads(frame)["params"] for frame in [await call.next_progress(), await call.next_progress()] if frame
+            json.loads(frame)["params"] for frame in [await call.next_message(), await call.next_message()] if frame
         ]
         assert seen == [
             {"progressToken": 7, "progress": 1, "total": 2, "message": "half"},
             {"progressToken": 7, "progress": 2, "total": 2},
         ]
-        assert await call.next_progress() is None
+        assert await call.next_message() is None
         assert text_of(call.outcome) == "done"
 
 
@@ -224,12 +228,12 @@ async def test_the_first_progress_is_a_sign_of_life(rig: Rig, autojump_clock: Mo
 
     async with rig.running(run):
         call = await rig.start(token=1)
-        assert not call.has_progress
+        assert not call.has_messages
         started = trio.current_time()
         await call.sign_of_life.wait()
         assert trio.current_time() - started == 5
         await trio.testing.wait_all_tasks_blocked()
-        assert call.has_progress
+        assert call.has_messages
         assert not call.done.is_set()
 
 
@@ -237,7 +241,7 @@ async def test_a_tool_waits_while_its_client_does_not_keep_up_with_the_progress(
     told: list[int] = []
 
     async def run(arguments: JsonObject, call: ToolCall) -> ToolOutcome:
-        for step in range(PROGRESS_CAPACITY + 2):
+        for step in range(MESSAGE_CAPACITY + 2):
             await call.progress(step)
             told.append(step)
         return ToolOutcome.text("done")
@@ -245,22 +249,22 @@ async def test_a_tool_waits_while_its_client_does_not_keep_up_with_the_progress(
     async with rig.running(run):
         call = await rig.start(token=1)
         await trio.testing.wait_all_tasks_blocked()
-        assert len(told) == PROGRESS_CAPACITY
+        assert len(told) == MESSAGE_CAPACITY
         frames = 0
-        while await call.next_progress() is not None:
+        while await call.next_message() is not None:
             frames += 1
-        assert frames == PROGRESS_CAPACITY + 2, "none is lost"
+        assert frames == MESSAGE_CAPACITY + 2, "none is lost"
 
 
 async def test_without_a_token_progress_goes_nowhere_and_never_waits(rig: Rig) -> None:
     async def run(arguments: JsonObject, call: ToolCall) -> ToolOutcome:
-        for step in range(PROGRESS_CAPACITY * 2):
+        for step in range(MESSAGE_CAPACITY * 2):
             await call.progress(step)
         return ToolOutcome.text("done")
 
     async with rig.running(run):
         call = await rig.start()
-        assert await call.next_progress() is None
+        assert await call.next_message() is None
         assert text_of(call.outcome) == "done"
 
 
@@ -300,7 +304,7 @@ async def test_a_call_that_is_cancelled_has_no_outcome(rig: Rig, by: str) -> Non
                 assert await rig.sessions.ask(CancelCall(rig.session.id, 1))
             case _:
                 assert await rig.sessions.ask(DeleteSession(rig.session.id))
-        assert await call.next_progress() is None
+        assert await call.next_message() is None
         assert ended.is_set()
         assert call.outcome is None
         assert rig.calls.running() == ()
@@ -366,7 +370,7 @@ async def test_an_answer_that_cannot_be_sent_is_logged_and_ends_nothing_else(rig
 
 async def test_before_it_runs_no_call_is_taken(rig: Rig) -> None:
     async with rig.running(hello):
-        idle = Calls(rig.sessions, Everybody(rig.catalog))
+        idle = Calls(rig.sessions, rig.tasks, Everybody(rig.catalog))
         active = await rig.begin()
         with pytest.raises(CallsClosedError):
             idle.start(call_of(rig.catalog.tools.value, active.session.id), active)

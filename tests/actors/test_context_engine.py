@@ -23,7 +23,7 @@ from engine.store import Store
 from presets.app import App
 from presets.context import FactValue
 from presets.explain import ToolState
-from protocol.tool import ToolRun
+from presets.interactions import InteractiveRun
 from tests.actors.capabilities import PLAIN, RECTANGLE, explain, tools_of
 from tests.actors.fakes import NOW, running
 from tests.presets.samples import adapter, preset
@@ -81,7 +81,7 @@ def when_shown(pattern: Mapping[str, FactValue], happens: Callable[[], None]) ->
     """A preset for these contexts with a tool whose making lets something happen, in the middle of a step."""
     plain = adapter("h.hook")
 
-    def make_run(app: App) -> ToolRun:
+    def make_run(app: App) -> InteractiveRun:
         happens()
         return plain.make_run(app)
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from typing import cast
 
 import pytest
 import trio
 
-from actors.catalog import ApplyBatch, CatalogActor
+from actors.catalog import ApplyBatch, CatalogActor, ItemChanges
 from actors.mcp_sync import McpSyncActor, ReadSyncStatus, RefusedToolsError, StopSync, Sync, SyncStatus
+from presets.app import App
 from presets.sync_plan import SyncOwnershipError
-from presets.tool_definitions import DuplicateToolNameError
+from presets.tool_definitions import MANAGED_OWNER, DuplicateToolNameError
+from presets.tool_labels import ToolLabels
 from protocol.tool_registry import ToolRegistry
 from tests.actors.fakes import running_actors
 from tests.actors.fakes import tool as foreign
+from tests.presets.item_samples import prompt, resource
 from tests.presets.samples import tool
 
 OURS = tool("space_ours", "a.ours")
@@ -144,3 +149,52 @@ async def test_what_the_catalog_refuses_is_refused_as_a_conflict_with_nothing_ch
             await rig.sync.ask(Sync((OURS, tool("space_bad", description=" "))))
         assert rig.names == ()
         assert not (await rig.status()).started
+
+
+# Resources and prompts
+
+
+def both(*names: str) -> Sync:
+    """One resource and one prompt of each name."""
+    app, labels = cast("App", object()), ToolLabels("looking")
+    return Sync(
+        (OURS,),
+        tuple(resource(f"a.{name}", f"test://{name}").make(app, labels, MANAGED_OWNER) for name in names),
+        tuple(prompt(f"p.{name}", name).make(app, labels, MANAGED_OWNER) for name in names),
+    )
+
+
+async def test_resources_and_prompts_come_and_go_in_the_batch_of_the_tools(rig: Rig) -> None:
+    async with rig.running():
+        await rig.sync.ask(both("a", "b"))
+        assert rig.catalog.resources.value.uris == ("test://a", "test://b")
+        assert rig.catalog.prompts.value.names == ("a", "b")
+        status = await rig.status()
+        assert (status.managed_uris, status.managed_prompts) == (("test://a", "test://b"), ("a", "b"))
+        versions = (rig.catalog.tools.version, rig.catalog.resources.version, rig.catalog.prompts.version)
+        await rig.sync.ask(both("a", "b"))
+        assert rig.catalog.tools.version == versions[0]
+        await rig.sync.ask(both("b"))
+        assert rig.catalog.resources.value.uris == ("test://b",)
+        assert rig.catalog.prompts.value.names == ("b",)
+        await rig.sync.ask(StopSync())
+        assert (rig.names, rig.catalog.resources.value.uris, rig.catalog.prompts.value.names) == ((), (), ())
+
+
+async def test_a_resource_that_somebody_else_has_refuses_the_whole(rig: Rig) -> None:
+    async with rig.running():
+        app, labels = cast("App", object()), ToolLabels()
+        theirs = resource("x.y", "test://b").make(app, labels, "somebody")
+        await rig.catalog.ask(ApplyBatch("somebody", items=ItemChanges(register_resources=(theirs,))))
+        with pytest.raises(SyncOwnershipError, match="'somebody' has registered one of that name"):
+            await rig.sync.ask(both("a", "b"))
+        assert (rig.names, rig.catalog.resources.value.uris, rig.catalog.prompts.value.names) == ((), ("test://b",), ())
+
+
+async def test_what_the_catalog_refuses_is_a_refusal_of_the_sync_and_changes_nothing(rig: Rig) -> None:
+    async with rig.running():
+        nameless = replace(both("a").resources[0], name=" ")
+        with pytest.raises(RefusedToolsError, match="the resources and prompts cannot be shown"):
+            await rig.sync.ask(Sync((OURS,), (nameless,)))
+        assert rig.names == ()
+        assert (await rig.status()).managed_uris == ()

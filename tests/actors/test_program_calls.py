@@ -5,7 +5,8 @@ Numbers in square brackets are those of the cases about presentation. Source: to
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -18,12 +19,18 @@ from actors.agent_tools import AgentToolLists
 from actors.agents import Agents
 from actors.program_run import MAX_IMAGES, ProgramCalls
 from actors.published import Published
+from presets.confirmation import asking_first
+from presets.definition import Risk
+from presets.interactions import interactive
 from presets.scope import Scope
+from protocol.input_request import InputResponse
+from protocol.interaction import Interaction
 from protocol.session import Audience
 from protocol.tool import JsonObject, ToolCall, ToolError, ToolOutcome
 from protocol.tool_list import ToolEntry, ToolList
 from sandbox.namespace import CallFailed, HostFunction
 from tests.actors.fakes import tool
+from tests.presets.item_samples import AnsweringCall
 
 READ, WRITE, NEST = "space_read", "space_write", "space_nest"
 SELF = Audience("own")
@@ -52,7 +59,9 @@ class Stage:
         self.scope = Scope.deployment().child("agent", "own")
         self.agents = Published(self.agents_now())
         self.outer = Outer()
-        lists = AgentToolLists(self.tools, self.agents, lambda _, __: ToolEntry.of(tool("space_run_code")))
+        self.calls_lists = lists = AgentToolLists(
+            self.tools, self.agents, lambda _, __: ToolEntry.of(tool("space_run_code"))
+        )
         self.calls = ProgramCalls(lists, self.why_not, SELF, self.outer, "program-1")
         self.functions = self.calls.functions(self.tools.value.entries)
 
@@ -245,3 +254,96 @@ async def test_long_arguments_and_errors_are_kept_without_their_middle() -> None
     assert len(record.arguments) < 2_100
     assert record.error is not None
     assert len(record.error) < 2_100
+
+
+# Questions to the user
+
+ASKED: JsonObject = {"n": 7}
+
+
+class Clock:
+    """What runs a program, as far as its clock goes."""
+
+    def __init__(self) -> None:
+        self.pauses: list[str] = []
+
+    @contextmanager
+    def paused(self) -> Generator[None]:
+        self.pauses.append("begins")
+        try:
+            yield
+        finally:
+            self.pauses.append("ends")
+
+
+async def wipe(arguments: JsonObject, call: Interaction) -> ToolOutcome:
+    return ToolOutcome.text(f"wiped {arguments['n']}")
+
+
+def destroying(outer: AnsweringCall) -> Stage:
+    """A program whose `space_nest` asks its user first, as what may destroy something does."""
+    stage = Stage(**{NEST: interactive(asking_first(NEST, None, Risk.DESTRUCTIVE, wipe))})
+    stage.calls = ProgramCalls(stage.calls_lists, stage.why_not, SELF, outer, "program-1")
+    stage.functions = stage.calls.functions(stage.tools.value.entries)
+    return stage
+
+
+async def test_a_program_asks_through_its_own_call_and_its_clock_stands_still() -> None:
+    outer, clock = AnsweringCall(), Clock()
+    stage = destroying(outer)
+    stage.calls.follow(clock, lambda: None)
+    assert await stage.functions[NEST](ASKED) == "wiped 7"
+    assert await stage.functions[NEST](ASKED) == "wiped 7"
+    keys = [key for key, _ in outer.asked]
+    assert len(set(keys)) == 2, "the same call made twice is asked about twice"
+    assert all(key.startswith("space_nest-") and key.endswith(":space_confirm") for key in keys)
+    assert clock.pauses == ["begins", "ends"] * 2
+
+
+async def test_a_program_whose_user_declines_gets_an_error_and_goes_on() -> None:
+    stage = destroying(AnsweringCall("decline"))
+    with pytest.raises(CallFailed, match="The user declined: space_nest was not run"):
+        await stage.functions[NEST](ASKED)
+
+
+async def test_without_a_session_a_program_is_stopped_and_begins_anew_with_the_answer(autojump_clock: object) -> None:
+    given: dict[str, InputResponse] = {}
+    first = AnsweringCall(rounds=True, given=given)
+    stage = destroying(first)
+    await stage.functions[READ]({"n": 1})
+    with trio.CancelScope() as program:
+        stage.calls.follow(None, program.cancel)
+        await stage.functions[NEST](ASKED)
+    assert program.cancelled_caught
+    assert stage.calls.asked is not None
+    assert list(stage.calls.asked.requests) == list(given)
+
+    again = destroying(AnsweringCall(rounds=True, given=given))
+    again.calls.follow(None, program.cancel)
+    await again.functions[READ]({"n": 1})
+    assert await again.functions[NEST](ASKED) == "wiped 7"
+    assert again.calls.asked is None
+
+
+async def test_agreeing_to_one_call_is_not_agreeing_to_another(autojump_clock: object) -> None:
+    given: dict[str, InputResponse] = {}
+    with trio.CancelScope() as program:
+        stage = destroying(AnsweringCall(rounds=True, given=given))
+        stage.calls.follow(None, program.cancel)
+        await stage.functions[NEST](ASKED)
+    with trio.CancelScope() as program:
+        other = destroying(AnsweringCall(rounds=True, given=given))
+        other.calls.follow(None, program.cancel)
+        await other.functions[NEST]({"n": 8})
+    assert program.cancelled_caught, "other arguments are another question"
+
+
+async def test_a_program_that_has_changed_something_is_not_run_again_for_a_question(autojump_clock: object) -> None:
+    outer = AnsweringCall(rounds=True)
+    stage = destroying(outer)
+    stage.calls.follow(None, lambda: pytest.fail("the program was stopped"))
+    await stage.functions[WRITE]({"n": 1})
+    with pytest.raises(CallFailed, match="can be asked only before a program has changed anything"):
+        await stage.functions[NEST](ASKED)
+    assert stage.calls.asked is None
+    assert outer.tasks == 1, "a client that knows tasks could have been asked"

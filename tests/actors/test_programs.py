@@ -16,10 +16,14 @@ import trio
 from actors.catalog import ApplyBatch
 from actors.program_log import CallRecord, ProgramLog, ProgramRecord, without_middle
 from actors.programs import KEPT_SDKS
+from actors.resolution import CapabilityEdit
 from actors.sessions import Begin, CallClaim, OpenSession
 from actors.space import Space
 from actors.world import MergeSteps
+from presets.definition import Risk
 from presets.presentation import RUN_CODE_NAME
+from protocol.input_request import InputResponse
+from protocol.interaction import InputNeededError
 from protocol.session import Audience
 from protocol.tool import JsonObject, ToolCall, ToolOutcome
 from protocol.tool_list import ToolEntry, ToolList
@@ -27,6 +31,8 @@ from sandbox.deno import DENO_VARIABLE
 from sandbox.limits import RUN_CODE_LIMITS
 from tests.actors.capabilities import PLAIN
 from tests.actors.fakes import VERSION, call_of, running, space_of, text_of, tool
+from tests.presets.item_samples import AnsweringCall
+from tests.presets.samples import adapter, preset
 
 CODE = Audience("code")
 
@@ -239,3 +245,45 @@ async def test_a_program_of_an_agent_that_has_gone_is_refused_by_an_error(tmp_pa
         with pytest.raises(Exception, match="there is no agent 'nobody-like-this'"):
             await run(space, "return 1", Audience("nobody-like-this"))
         assert space.programs.log.latest() == ()
+
+
+# Questions to the user
+
+
+def erasing() -> CapabilityEdit:
+    """A tool that may destroy something, and one that changes something and may be taken back."""
+    return CapabilityEdit(
+        add_adapters=(adapter("d.erase"), adapter("d.draw")),
+        add_presets=(preset("erasing", "d.erase", risk=Risk.DESTRUCTIVE), preset("drawing", "d.draw")),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("action", "result"), [("accept", '"d.erase"'), ("decline", "The user declined")])
+async def test_a_program_that_may_destroy_something_asks_its_user_first(
+    tmp_path: Path, action: str, result: str
+) -> None:
+    code = "try { return await tools.space_d_erase({}) } catch (error) { return error.message }"
+    async with running(space_of(tmp_path), erasing()) as space:
+        call = AnsweringCall(action)
+        outcome = await space.programs.run_program(CODE, code, "erase", call)
+        assert len(call.asked) == 1
+        assert result.strip('"') in text_of(outcome)
+
+
+@pytest.mark.slow
+async def test_a_program_of_a_client_without_a_session_begins_anew_with_the_answer(tmp_path: Path) -> None:
+    async with running(space_of(tmp_path), erasing()) as space:
+        given: dict[str, InputResponse] = {}
+        code = "return await tools.space_d_erase({})"
+        with pytest.raises(InputNeededError):
+            await space.programs.run_program(CODE, code, "erase", AnsweringCall(rounds=True, given=given))
+        outcome = await space.programs.run_program(CODE, code, "erase", AnsweringCall(rounds=True, given=given))
+        assert "d.erase" in text_of(outcome)
+        again, first = space.programs.log.latest()
+        assert (again.failure, len(again.calls)) == (None, 1)
+        assert first.failure is not None
+        assert "the user is asked first" in first.failure
+        late = "await tools.space_d_draw({}); return await tools.space_d_erase({})"
+        refused = await space.programs.run_program(CODE, late, "erase", AnsweringCall(rounds=True))
+        assert "only before a program has changed anything" in text_of(refused)

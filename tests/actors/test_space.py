@@ -27,11 +27,14 @@ from tests.actors.fakes import LIMIT_SECONDS, VERSION, MemoryStore, call_of, run
 from tests.presets.samples import adapter, preset
 
 CHANGED = encode_message(TOOLS_LIST_CHANGED)
+PLAIN_VERSION = "2025-06-18"
+"""The newest version whose streams are not numbered."""
+
 RECTANGLE = InsertBox(kind="rectangle", x=0, y=0, width=2, height=1)
 
 
 async def open_stream(space: Space) -> Outbox:
-    session = await space.sessions.ask(OpenSession(VERSION, None, None))
+    session = await space.sessions.ask(OpenSession(PLAIN_VERSION, None, None))
     outbox = await space.sessions.ask(OpenStream(session.id))
     assert outbox is not None
     return outbox
@@ -59,12 +62,15 @@ async def test_statistics_show_every_actor_from_the_top_of_the_order_down(space:
     async with running(space):
         names = [figures.name for figures in space.supervisor.statistics()]
         assert names == [
+            "units",
             "context",
             "agents",
             "resolution",
             "mcp sync",
             "catalog",
             "stream",
+            "tasks",
+            "listeners",
             "sessions",
             "blocks",
             "world",
@@ -131,7 +137,7 @@ async def test_an_announcement_waits_for_sessions_that_are_overloaded(space: Spa
     with trio.fail_after(60), capture_logs() as logs:
         async with trio.open_nursery() as nursery:
             await nursery.start(space.catalog.run)
-            nursery.start_soon(space._announce_changes)
+            nursery.start_soon(space._announcer.run)
             await trio.testing.wait_all_tasks_blocked()
             for _ in range(space.sessions.statistics().capacity):
                 await space.sessions.tell(NoteError("busy"))

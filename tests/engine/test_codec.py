@@ -29,6 +29,7 @@ from engine.graph.records import GraphEdge, GraphFocus, GraphNode, KeptNode
 from engine.records import Change, Counter, Record
 from engine.scene.records import Backdrop, Body, Camera, Light, SceneSelection, Terrain
 from engine.scene.vector import ORIGIN, Quaternion, Vector
+from engine.units.state import UnitValue
 from tests.engine.samples import Cursor, Heading, Note, note_codec
 
 CODEC = note_codec()
@@ -153,6 +154,7 @@ DRAWING_PATH: dict[str, Any] = {
         KeptNode(id="identity:identity-1", kind="identity", label="Keeper", position=Point(1e-7, 1e6)),
         GraphEdge(id="a->b", source="a", target="b", label="knows", order=2),
         GraphFocus(selected=("a", "b"), focused="a"),
+        UnitValue(id="dice/last", unit="dice", key="last", value="[1,2]"),
         Body(
             id="body-1",
             shape="capsule",

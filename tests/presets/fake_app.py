@@ -17,6 +17,8 @@ from presets.adapters import ToolAdapter
 from presets.app import App, Done
 from presets.bound_app import BoundApp
 from presets.context import ContextSnapshot, FactValue
+from presets.interactions import UnattendedCall
+from presets.readings import Readings
 from presets.surface import coherent
 from presets.unit_shop import UnitShop
 from protocol.tool import JsonObject, ToolOutcome
@@ -49,6 +51,8 @@ class FakeApp:
         self.shell: Callable[[ShellCommand], Awaitable[ShellResult]] = _no_shell
         self.view: Callable[[ViewRequest], Awaitable[View]] = _no_view
         self.unit_shop: UnitShop | None = None
+        self.what_to_read: Readings | None = None
+        self.touched: list[str] = []
         self._files = None if workspace is None else WorkspaceFiles(workspace)
         self._follow()
 
@@ -61,6 +65,14 @@ class FakeApp:
     def units(self) -> UnitShop:
         assert self.unit_shop is not None, "this test has no units"
         return self.unit_shop
+
+    @property
+    def readings(self) -> Readings:
+        assert self.what_to_read is not None, "this test has nothing to read"
+        return self.what_to_read
+
+    def touch(self, uri: str) -> None:
+        self.touched.append(uri)
 
     def bound(self, *, base_revision: int | None = None, step_group: str | None = None) -> App:
         return BoundApp(self, base_revision, step_group)
@@ -112,13 +124,8 @@ class FakeApp:
         self.context = self.context.patched({"world_id": facts.world_id, "selection_kind": facts.selection_kind})
 
 
-class SilentCall:
+class SilentCall(UnattendedCall):
     """A call whose progress nobody listens to."""
-
-    step_group: str | None = None
-
-    async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        pass
 
 
 async def call(app: App, adapters: tuple[ToolAdapter, ...], name: str, /, **arguments: object) -> ToolOutcome:

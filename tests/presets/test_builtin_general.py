@@ -71,6 +71,7 @@ def test_the_presets_are_those_of_the_document_with_view_and_history() -> None:
             ["space_app_read_file", "space_app_list_files", "space_app_search"],
         ),
         ("general-file-write-tools", "off", "filesystem-write", ["space_app_write_file"]),
+        ("general-resources", "auto", "normal", []),
         ("general-shell-tools", "off", "shell", ["space_app_run_bash"]),
     ]
     names = {adapter.id: adapter.mcp_name for adapter in ADAPTERS}

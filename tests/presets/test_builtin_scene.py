@@ -67,6 +67,7 @@ class CountingCall(SilentCall):
     """A call that remembers its progress."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.seen: list[tuple[float, float | None]] = []
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:

@@ -17,6 +17,8 @@ VALID: dict[str, Any] = {
     "risk": "normal",
     "contexts": [{"surface": "canvas", "activity": "drawing", "canvas_visible": True}],
     "tool_ids": ["drawing.set-tool", "drawing.insert-shape"],
+    "resource_ids": [],
+    "prompt_ids": [],
     "system_prompt": "Use drawing tools.",
 }
 
@@ -135,3 +137,9 @@ def test_a_dangerous_preset_may_be_auto_as_the_table_of_built_ins_has_one():
 def test_risks_are_ranked_from_normal_to_shell():
     assert [risk.rank for risk in Risk] == [0, 1, 2, 3, 4]
     assert max(Risk, key=lambda risk: risk.rank) is Risk.SHELL
+
+
+@pytest.mark.parametrize("field", ["resource_ids", "prompt_ids"])
+def test_a_preset_may_offer_what_is_no_tool_and_nothing_else(field: str):
+    made = made_with(tool_ids=[], **{field: ["drawing.picture"]})
+    assert (made.tool_ids, getattr(made, field)) == ((), ("drawing.picture",))

@@ -49,3 +49,9 @@ def test_what_can_be_mistaken_says_for_what():
 def test_only_native_does_without_programs():
     assert [mode.runs_programs for mode in Presentation] == [False, True, True]
     assert RUN_CODE_NAME in RESERVED_NAMES
+
+
+@pytest.mark.parametrize("name", ["space_find_tools", "space_call_tool", "space.call-tool"])
+def test_nobody_has_the_names_of_the_pair_either(name: str):
+    with pytest.raises(ReservedNameError, match="is reserved for the pair that finds and calls tools"):
+        ToolRegistry("space_", RESERVED_NAMES).register(tool(name), now=0)

@@ -47,6 +47,8 @@ def test_a_row_says_what_its_preset_is_and_what_the_user_said():
         "contexts": [{"surface": "any"}],
         "tool_ids": ["walls.tool"],
         "tool_count": 1,
+        "resource_ids": [],
+        "prompt_ids": [],
         "override_state": "on",
         "active": True,
         "active_reason": "override",

@@ -23,7 +23,7 @@ from tests.transport.raw_http import BOUND_SECONDS, RawConnection, Response, con
 from tests.transport.tools_on_trial import Hooks
 from transport.app import SpaceApp, make_app
 from transport.asgi import AsgiApp
-from transport.direct_endpoint import STREAM_AFTER_SECONDS
+from transport.call_answers import STREAM_AFTER_SECONDS
 from transport.guard import GuardPolicy
 from transport.listener import Listener, is_loopback, open_listener
 from transport.serve import _end

@@ -49,12 +49,15 @@ async def test_the_status_has_every_figure_that_the_document_names(engine: Runni
     assert status["mcp"]["tool_namespace_prefix"] == "space_"
     assert [actor["name"] for actor in status["actors"]] == [
         *(
+            "units",
             "context",
             "agents",
             "resolution",
             "mcp sync",
             "catalog",
             "stream",
+            "tasks",
+            "listeners",
             "sessions",
             "blocks",
             "world",

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import ConflictError, EngineError, ForbiddenError, InvalidArgumentError, NotFoundError
-from engine.units import folder as folder_module
-from engine.units.folder import UnitFolder, make_unit
+from engine.units.folder import MAX_SOURCE_BYTES, UnitFolder, make_unit
 from engine.units.manifest import InvalidUnitError, read_manifest
 from engine.units.source import hash_of
 
@@ -112,15 +111,15 @@ def test_what_is_no_text_is_neither_read_nor_written_as_a_source(unit: UnitFolde
     with pytest.raises(InvalidArgumentError, match="UTF-8"):
         unit.change({"x.py": b"\xff"})
     with pytest.raises(InvalidArgumentError, match="at most"):
-        unit.change({"x.py": b"a" * (folder_module.MAX_SOURCE_BYTES + 1)})
+        unit.change({"x.py": b"a" * (MAX_SOURCE_BYTES + 1)})
 
 
 def test_a_unit_beyond_the_limits_is_none(unit: UnitFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folder_module, "MAX_UNIT_FILES", 3)
+    monkeypatch.setattr("engine.units.folder.MAX_UNIT_FILES", 3)
     with pytest.raises(InvalidUnitError, match="more than 3 files"):
         unit.read()
     monkeypatch.undo()
-    monkeypatch.setattr(folder_module, "MAX_UNIT_BYTES", 3)
+    monkeypatch.setattr("engine.units.folder.MAX_UNIT_BYTES", 3)
     with pytest.raises(InvalidUnitError, match="more than 3 bytes"):
         unit.read()
 

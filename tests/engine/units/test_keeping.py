@@ -14,9 +14,6 @@ from engine.domains import RULES, world_codec
 from engine.engine import Engine
 from engine.errors import ConflictError, InvalidArgumentError, NotFoundError
 from engine.stored import fresh_state
-from engine.units import log as log_module
-from engine.units import snapshots as snapshots_module
-from engine.units import state as state_module
 from engine.units.log import UnitLogs, choose_lines
 from engine.units.report import MAX_FAILURES, TestEnding, read_report
 from engine.units.snapshots import UnitSnapshots
@@ -37,7 +34,7 @@ def test_a_snapshot_gives_back_every_byte(tmp_path: Path) -> None:
 
 
 def test_the_same_files_make_one_snapshot_and_the_oldest_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots_module, "KEPT_SNAPSHOTS", 3)
+    monkeypatch.setattr("engine.units.snapshots.KEPT_SNAPSHOTS", 3)
     kept = UnitSnapshots(tmp_path)
     for number in range(5):
         first = kept.take("dice", {"a": b"%d" % number}, "x", NOW)
@@ -76,7 +73,7 @@ def test_a_log_has_every_line_under_its_time(tmp_path: Path) -> None:
 def test_a_log_stays_bounded_and_a_disk_that_refuses_harms_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_module, "MAX_LOG_BYTES", 1000)
+    monkeypatch.setattr("engine.units.log.MAX_LOG_BYTES", 1000)
     logs = UnitLogs(tmp_path)
     for _ in range(100):
         logs.write("dice", "x" * 100)
@@ -95,9 +92,9 @@ def test_lines_are_chosen_with_their_true_numbers() -> None:  # 253, 256
     assert choose_lines(lines, offset=2, limit=1).lines == ((2, "beta"),)
     many = [str(number) for number in range(1, 301)]
     assert choose_lines(many).lines[0] == (201, "201")  # the last hundred, not the first
-    for wrong in ({"last": 0}, {"offset": 0}, {"limit": 2000}, {"last": 1, "offset": 1}):
+    for last, offset, limit in ((0, None, None), (None, 0, None), (None, None, 2000), (1, 1, None)):
         with pytest.raises(InvalidArgumentError):
-            choose_lines(lines, **wrong)
+            choose_lines(lines, last=last, offset=offset, limit=limit)
 
 
 def test_a_page_of_long_lines_fits_one_result() -> None:
@@ -186,7 +183,7 @@ def test_a_key_that_is_none_changes_nothing(engine: Engine, key: str) -> None:
 
 
 def test_a_unit_keeps_no_more_than_the_limit(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_module, "MAX_VALUES", 3)
+    monkeypatch.setattr("engine.units.state.MAX_VALUES", 3)
     change(engine, a=1, b=2, c=3)
     change(engine, a=4)
     with pytest.raises(ConflictError, match="at most 3"):

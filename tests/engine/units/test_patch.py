@@ -126,7 +126,9 @@ LINES = st.lists(st.sampled_from(["a", "b", "c", "", "  d", "-- e", "++ f"]), ma
 
 @EXAMPLES
 @given(LINES, LINES, st.integers(0, 3))
-def test_what_difflib_says_leads_from_the_one_file_to_the_other(before: list[str], after: list[str], lines: int) -> None:
+def test_what_difflib_says_leads_from_the_one_file_to_the_other(
+    before: list[str], after: list[str], lines: int
+) -> None:
     old, new = ([line + "\n" for line in each] for each in (before, after))
     text = "".join(difflib.unified_diff(old, new, "a/f", "b/f", n=lines))
     if not text:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from presets.agents.composition import parse_composition
+from presets.agents.composition import InvalidCompositionError, parse_composition
 from presets.agents.definition import AgentDefinition, Trust, UnusableAgentError
 from presets.agents.mounting import KnownCapabilities, check_agent, mount, unusable_without_runtime
 from presets.agents.rows import PROMPT_BLOCKS
@@ -159,3 +159,15 @@ def test_an_agent_has_every_prompt_block_unless_a_row_chooses():
 def test_an_agent_chooses_a_presentation_only_by_an_enabled_row():
     assert agent("- {row: tool-presentation, mode: code}").presentation is Presentation.CODE
     assert agent("- {row: tool-presentation, mode: code, disabled: true}").presentation is None
+
+
+def test_the_pair_that_finds_tools_is_a_row_of_its_own_and_may_stand_once():
+    scope = Scope.deployment().child("agent", "x")
+    with mount(agent("- {row: tool-finder}"), scope, known=KNOWN):
+        assert scope.view() == ScopeView(tool_finder=True)
+        assert scope.child("session", "s").view().tool_finder
+    assert scope.view() == ScopeView()
+    with pytest.raises(InvalidCompositionError, match="row 1 is a 'tool-finder' already"):
+        agent("- {row: tool-finder}\n- {row: tool-finder}")
+    with mount(agent("- {row: tool-finder, disabled: true}"), scope, known=KNOWN):
+        assert not scope.view().tool_finder
