@@ -18,6 +18,7 @@ import yaml
 
 from engine.errors import ConflictError, InvalidArgumentError
 from presets.agents.definition import DEFAULT_LANGUAGE, METADATA_FILE
+from presets.agents.plain_file import PlainFileError, leads_out, open_plain_file
 from presets.agents.roster import AGENT_ID
 from presets.agents.yaml_file import YamlFileError, read_yaml
 from presets.suggestions import quoted
@@ -47,10 +48,13 @@ def check_new_id(agent_id: str) -> None:
         )
 
 
-def copy_agent(source: Path, root: Path, agent_id: str, name: str | None = None) -> Path:
+def copy_agent(
+    source: Path, root: Path, agent_id: str, name: str | None = None, *, links_lead_out: bool = False
+) -> Path:
     """Copy the folder of an agent to `root`/`agent_id`, links resolved, and return the copy's path.
 
-    Its description stays, its name and order are dropped; `name` is its new name. Raises `ConflictError` when there is
+    Its description stays, its name and order are dropped; `name` is its new name. A link that leads out of the source
+    is followed with `links_lead_out` only: what such a link shows belongs to somebody else. Raises `ConflictError` when there is
     such a folder already or the source is no folder that could be copied, `InvalidArgumentError` for a bad id or name,
     and `OSError`; then nothing of the copy is left.
     """
@@ -62,7 +66,7 @@ def copy_agent(source: Path, root: Path, agent_id: str, name: str | None = None)
     # A name that begins with a dot is no agent's, so nobody finds half a copy.
     made = root / f".{agent_id}.{secrets.token_hex(4)}.copy"
     try:
-        _copy_tree(source, made)
+        _copy_tree(source, made, links_lead_out=links_lead_out)
         _rewrite_metadata(made / METADATA_FILE, name)
         _move_where_nothing_is(made, target)
     except BaseException:
@@ -96,7 +100,7 @@ def _move_where_nothing_is(made: Path, target: Path) -> None:
         raise
 
 
-def _copy_tree(source: Path, made: Path) -> None:
+def _copy_tree(source: Path, made: Path, *, links_lead_out: bool) -> None:
     made.mkdir(mode=PRIVATE_FOLDER)
     left_bytes = MAX_COPIED_BYTES
     folders = [made]
@@ -104,12 +108,14 @@ def _copy_tree(source: Path, made: Path) -> None:
         if count > MAX_COPIED_FILES:
             raise ConflictError(f"{source} holds more than {MAX_COPIED_FILES} files and folders; that is no agent")
         target = made / relative
+        if not links_lead_out and leads_out(path, source):
+            raise ConflictError(f"{path} is a link that leads out of the agent's folder, so the agent cannot be copied")
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             target.mkdir(mode=PRIVATE_FOLDER)
             folders.append(target)
         elif stat.S_ISREG(mode):
-            left_bytes -= _copy_file(path, target, left_bytes)
+            left_bytes -= _copy_file(path, target, left_bytes, None if links_lead_out else source)
         else:
             raise ConflictError(f"{path} is neither a file nor a folder, so the agent cannot be copied")
     for folder in folders:
@@ -124,9 +130,13 @@ def _entries(folder: Path, relative: Path = Path()) -> Iterator[tuple[Path, Path
             yield from _entries(path, relative / path.name)
 
 
-def _copy_file(path: Path, target: Path, most_bytes: int) -> int:
-    # Not to wait for a pipe that has taken the file's place since it was looked at.
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+def _copy_file(path: Path, target: Path, most_bytes: int, inside: Path | None) -> int:
+    try:
+        descriptor = open_plain_file(path, inside=inside)
+    except PlainFileError as error:
+        # Something else has taken the file's place since it was looked at.
+        raise ConflictError(f"{path} {error}, so the agent cannot be copied") from error
+    with open(descriptor, "rb") as file:
         content = file.read(most_bytes + 1)
         runs = os.fstat(file.fileno()).st_mode & stat.S_IXUSR
     if len(content) > most_bytes:

@@ -24,6 +24,8 @@ from presets.agents.definition import (
     Trust,
     UnusableAgent,
 )
+from presets.agents.plain_file import PlainFileError, read_plain_file
+from presets.agents.roster import folder_of_links
 from presets.agents.rows import AnyRow
 from presets.agents.yaml_file import MAX_FILE_BYTES
 from presets.sdk import Sdk, SdkBudget, SdkLevel
@@ -77,7 +79,8 @@ def agent_routes(space: Space) -> Blueprint:
         check_new_id(agent_id)
         if agents.roster.get(agent_id) is not None or agent_id in agents.roster.aliases:
             raise ConflictError(f"there is an agent {agent_id!r} already; choose another id")
-        await _on_disk(partial(copy_agent, _folder(found), root, agent_id, name))
+        links = found.trust is Trust.SHIPPED
+        await _on_disk(partial(copy_agent, _folder(found), root, agent_id, name, links_lead_out=links))
         agents = await _read(space)
         return json_response(_row(space, agents, _found(agents, agent_id)), 201)
 
@@ -212,8 +215,9 @@ def _row(space: Space, agents: Agents, agent: AgentDefinition | UnusableAgent) -
 
 
 async def _detail(space: Space, agent_id: str) -> dict[str, Any]:
-    file = _folder(_found(await _read(space), agent_id)) / COMPOSITION_FILE
-    text = await trio.to_thread.run_sync(_composition_text, file)
+    found = _found(await _read(space), agent_id)
+    folder = _folder(found)
+    text = await trio.to_thread.run_sync(_composition_text, folder, folder_of_links(folder, found.trust))
     agents = space.agents.agents.value
     agent = _found(agents, agent_id)
     usable = isinstance(agent, AgentDefinition)
@@ -229,14 +233,13 @@ async def _detail(space: Space, agent_id: str) -> dict[str, Any]:
     }
 
 
-def _composition_text(file: Path) -> str | None:
-    """The file as it is, for people; None where it cannot be read, or is longer than any composition."""
+def _composition_text(folder: Path, inside: Path | None) -> str | None:
+    """The file as it is, for people; None where it cannot be read, or is no file that a composition could be."""
     try:
-        with file.open("rb") as opened:
-            data = opened.read(MAX_FILE_BYTES + 1)
-    except OSError:
+        data = read_plain_file(folder / COMPOSITION_FILE, MAX_FILE_BYTES, inside=inside)
+    except (OSError, PlainFileError):
         return None
-    return None if len(data) > MAX_FILE_BYTES else data.decode("utf-8-sig", "replace")
+    return data.decode("utf-8-sig", "replace")
 
 
 def _composed(number: int, row: AnyRow) -> dict[str, Any]:

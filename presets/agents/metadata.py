@@ -29,10 +29,13 @@ class AgentMetadata:
     order: float | None = None
 
 
-def read_metadata(path: Path) -> AgentMetadata:
-    """What the file says; of a file that is missing or broken, nothing. Unknown members are ignored. Never raises."""
+def read_metadata(path: Path, *, inside: Path | None = None) -> AgentMetadata:
+    """What the file says; of a file that is missing or broken, nothing. Unknown members are ignored. Never raises.
+
+    `inside` is as of `read_yaml`.
+    """
     try:
-        raw = read_yaml(path)
+        raw = read_yaml(path, inside=inside)
     except YamlFileError:
         return AgentMetadata()
     if not isinstance(raw, dict):

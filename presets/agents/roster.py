@@ -173,15 +173,16 @@ def _whose(name: str, taken: set[str], aliases: Mapping[str, str]) -> str | None
 
 def _read_agent(path: Path, trust: Trust) -> AgentDefinition | UnusableAgent:
     file = path / COMPOSITION_FILE
+    inside = folder_of_links(path, trust)
     try:
-        rows = parse_composition(read_yaml(file))
+        rows = parse_composition(read_yaml(file, inside=inside))
     except YamlFileError as error:
         return UnusableAgent(id=path.name, path=file, trust=trust, reason=str(error))
     except InvalidCompositionError as error:
         first, *others = error.faults
         more = "".join(f"; row {fault.row}: {fault.reason}" for fault in others)
         return UnusableAgent(id=path.name, path=file, trust=trust, row=first.row, reason=first.reason + more)
-    shown = read_metadata(path / METADATA_FILE)
+    shown = read_metadata(path / METADATA_FILE, inside=inside)
     return AgentDefinition(
         id=path.name,
         path=path,
@@ -191,6 +192,14 @@ def _read_agent(path: Path, trust: Trust) -> AgentDefinition | UnusableAgent:
         descriptions=shown.descriptions,
         order=shown.order,
     )
+
+
+def folder_of_links(path: Path, trust: Trust) -> Path | None:
+    """The folder that links in an agent's folder may not lead out of; None where they may.
+
+    What a user's folder holds is shown to whoever asks for the agent. What ships with Space may be installed as links.
+    """
+    return path if trust is Trust.USER else None
 
 
 def _may_be_folder(entry: os.DirEntry[str]) -> bool:

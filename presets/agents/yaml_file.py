@@ -5,7 +5,6 @@ No tags, no anchors, no key twice: a composition is read by people, and every li
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +12,8 @@ from typing import Any, cast
 import yaml
 from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
+
+from presets.agents.plain_file import PlainFileError, read_plain_file
 
 MAX_FILE_BYTES = 64 * 1024
 """Longest file. The shipped compositions have 2 KiB; a longer one is not what it says it is."""
@@ -25,9 +26,12 @@ class YamlFileError(ValueError):
     """
 
 
-def read_yaml(path: Path) -> object:
-    """What the file says, as lists, dictionaries and plain values. Raises `YamlFileError` and nothing else."""
-    return parse_yaml(_text(path))
+def read_yaml(path: Path, *, inside: Path | None = None) -> object:
+    """What the file says, as lists, dictionaries and plain values. Raises `YamlFileError` and nothing else.
+
+    With `inside`, links are followed only to what lies in that folder.
+    """
+    return parse_yaml(_text(path, inside))
 
 
 def parse_yaml(text: str) -> object:
@@ -48,14 +52,11 @@ def parse_yaml(text: str) -> object:
         raise YamlFileError(f"has a value that cannot be: {error}") from error
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, inside: Path | None) -> str:
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
-            raise YamlFileError("is not a file")
-        if found.st_size > MAX_FILE_BYTES:
-            raise YamlFileError(f"has {found.st_size} bytes; the most is {MAX_FILE_BYTES}")
-        return path.read_text(encoding="utf-8-sig")
+        return read_plain_file(path, MAX_FILE_BYTES, inside=inside).decode("utf-8-sig")
+    except PlainFileError as error:
+        raise YamlFileError(str(error)) from error
     except FileNotFoundError as error:
         raise YamlFileError("is missing") from error
     except UnicodeDecodeError as error:
