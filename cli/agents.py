@@ -140,8 +140,10 @@ def _print(agent: Agent) -> None:
 def _why_unusable(agent: AgentRow) -> str:
     if agent.unusable is None:
         return f"agent {agent.id!r} is unusable"
-    row = "" if agent.unusable.row is None else f", row {agent.unusable.row}"
-    return f"agent {agent.id!r} is unusable: {agent.unusable.file}{row}: {agent.unusable.reason}"
+    number, reason = agent.unusable.row, agent.unusable.reason
+    # Most reasons name the row themselves, with its kind.
+    row = "" if number is None or f"row {number} " in reason else f", row {number}"
+    return f"agent {agent.id!r} is unusable: {agent.unusable.file}{row}: {reason}"
 
 
 def _in_english(texts: Mapping[str, str]) -> str | None:

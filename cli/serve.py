@@ -101,6 +101,10 @@ def serve(
     agent: Annotated[
         str, typer.Option(metavar="ID", callback=_named, help="The agent of clients that name none.")
     ] = DEFAULT_AGENT,
+    ask_before_destroying: Annotated[
+        bool,
+        typer.Option(help="Whether clients that can ask their user do so before a tool destroys something."),
+    ] = True,
     limit: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=NUMBER", show_default=False, help="Change a limit; docs/limits.md names them."),
@@ -127,5 +131,6 @@ def serve(
         limits=_limits(limit),
         presentation=presentation,
         agent=agent,
+        ask_before_destroying=ask_before_destroying,
     )
     raise typer.Exit(run(options))

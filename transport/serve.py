@@ -88,6 +88,7 @@ class ServeOptions:
     session_ttl_seconds: float = SESSION_TTL_SECONDS
     limits: Limits = DEFAULT_LIMITS
     presentation: Presentation = Presentation.NATIVE
+    ask_before_destroying: bool = True
     """The form of the tools for agents that choose none."""
     agent: str = DEFAULT_AGENT
     """The agent of clients that name none."""
@@ -161,6 +162,7 @@ def _opened(options: ServeOptions) -> Generator[tuple[Space, Listener]]:
                     agents=options.agents,
                     data=options.data,
                     unit_roots=options.units,
+                    ask_before_destroying=options.ask_before_destroying,
                 ),
             ),
             listener,
