@@ -7,12 +7,12 @@ nobody else anything. Source: tool-presentation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeVar
 
 import structlog
 import trio
@@ -31,6 +31,12 @@ from presets.presentation import Presentation
 from presets.scope import Scope
 from presets.scope_view import ScopeView
 from presets.tool_filters import Origin
+
+LOOK_SECONDS = 1.0
+"""So long may a session still have what its agent was before its folder was edited. A look is a handful of `stat` in a
+thread, some 0.2 ms, and no call waits for it."""
+
+ResultT = TypeVar("ResultT")
 
 _log = structlog.stdlib.get_logger("agents")
 
@@ -63,6 +69,8 @@ class AgentOptions:
     user_root: Path | None = None
     default: str = DEFAULT_AGENT
     presentation: Presentation = Presentation.NATIVE
+    look_seconds: float = LOOK_SECONDS
+    """How often the folders are looked at while somebody is connected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,11 @@ class FollowCapabilities(Message[Agents]):
 @dataclass(frozen=True, slots=True)
 class ReadAgents(Message[Agents]):
     """The agents as their folders say now; what changed there is mounted first."""
+
+
+@dataclass(frozen=True, slots=True)
+class LookAtFolders(Message[None]):
+    """Mount what the folders say, where they have changed since they were read."""
 
 
 class CodeRuntimeState(Protocol):
@@ -137,9 +150,20 @@ class AgentsActor(Actor[AgentBook]):
         runtime_same = self.state.no_runtime_because == self._runtime.no_runtime_because()
         return self.agents.value if same and runtime_same else await self._mount(roster)
 
+    @handles(LookAtFolders)
+    async def _look(self, message: LookAtFolders) -> None:
+        if await self._beside(self._reader.has_changed):
+            roster = await self._read_roster()
+            if _sources(roster) != _sources(self.state.roster):
+                await self._mount(roster)
+
     async def _read_roster(self) -> Roster:
+        return await self._beside(self._reader.read)
+
+    async def _beside(self, look: Callable[[], ResultT]) -> ResultT:
+        """Look at the folders in a thread, one at a time: a step that is cancelled waits for its own."""
         with trio.CancelScope(shield=True):
-            return await trio.to_thread.run_sync(self._reader.read)
+            return await trio.to_thread.run_sync(look)
         raise AssertionError("nothing cancels that scope")
 
     async def _mount(self, roster: Roster) -> Agents:

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+import trio
+
 from actors.agents import AgentsActor, ReadAgents
-from actors.blocks import BlocksActor, OnDisk, UseBlocks
-from actors.script_blocks import script_evaluator
+from actors.blocks import BlocksActor, OnDisk, OwnBlocksActor, UseBlocks
+from actors.script_blocks import CONNECTING_SCRIPT_SECONDS, PROMPT_SCRIPT_SECONDS, script_evaluator
 from actors.space_agent_blocks import LivingEngine, space_agent_definition, space_context
 from blocks.agents import AgentBlockDefinition, AgentBlockRegistry
 from blocks.apply import Audience
@@ -85,6 +87,7 @@ class BlockPrompts:
     def __init__(
         self,
         blocks: BlocksActor,
+        own_blocks: OwnBlocksActor,
         agents: AgentsActor,
         runtime: CodeRuntime,
         living_engine: LivingEngineOf,
@@ -93,6 +96,7 @@ class BlockPrompts:
         model_of: ModelOf = _no_model,
     ) -> None:
         self._blocks = blocks
+        self._own_blocks = own_blocks
         self._agents = agents
         self._runtime = runtime
         self._living_engine = living_engine
@@ -153,13 +157,22 @@ class BlockPrompts:
 
     async def _space_config(self, agent: str) -> OnDisk[Versioned[AgentBlockConfig]]:
         """What the user has changed; nothing in an engine that keeps no files, which has prompts all the same."""
-        if not self._blocks.keeps_files:
+        if not self._own_blocks.keeps_files:
             return OnDisk(versioned(EMPTY_CONFIG))
-        return await self._blocks.ask(UseBlocks(lambda store: store.configs.read(None, agent)))
+        return await self._own_blocks.ask(UseBlocks(lambda store: store.configs.read(None, agent)))
 
-    async def compile(self, prepared: Prepared, audience: Audience = Audience.PREVIEW) -> CompiledContext:
-        """The prompt, its scripts run. Raises `HookError`; a script that fails is in the report."""
-        async with script_evaluator(self._runtime, prepared.fragments) as evaluator:
+    async def compile(
+        self,
+        prepared: Prepared,
+        audience: Audience = Audience.PREVIEW,
+        *,
+        script_seconds: float = PROMPT_SCRIPT_SECONDS,
+    ) -> CompiledContext:
+        """The prompt, its scripts run, for which all of them have `script_seconds`.
+
+        Raises `HookError`; a script that fails is in the report.
+        """
+        async with script_evaluator(self._runtime, prepared.fragments, seconds=script_seconds) as evaluator:
             return await compile_agent_context(
                 AgentBlockRegistry((prepared.definition,)),
                 prepared.definition.agent_name,
@@ -170,6 +183,7 @@ class BlockPrompts:
                 tools=prepared.tools,
                 hooks=self.hooks,
                 audience=audience,
+                beside=trio.to_thread.run_sync,
             )
         raise AssertionError("an evaluator swallows nothing")
 
@@ -189,4 +203,4 @@ class BlockPrompts:
         if agent not in self._agents.agents.value.views:
             await self._agents.ask(ReadAgents())
         prepared = await self._prepare_space_agent(self._living_engine(agent, presentation))
-        return await self.compile(prepared, Audience.MODEL)
+        return await self.compile(prepared, Audience.MODEL, script_seconds=CONNECTING_SCRIPT_SECONDS)

@@ -1,8 +1,9 @@
-"""The blocks actor: sole owner of the stories, fragments and block configurations on disk.
+"""The blocks actors: sole owners of the stories, fragments and block configurations on disk.
 
 Nobody else writes these files, so a change is made on what is there and no update is lost: one that names the revision
 it is based on is refused when that is stale. Answered once it is durable. Compiling and scripts never happen here; they
-work on a snapshot. Mailbox: the default.
+work on a snapshot. The configurations of Space's own agents have an actor of their own: every client that connects
+waits for one, and must not wait for a story. Mailboxes: the default.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from engine.errors import ConflictError
 
 KEPT_REPORTS = 100
 """Files that were set aside and are shown in the status; the log has all of them, and so has the disk."""
+
+LONG_WORKS = 2
+"""What may be written beside the steps at the same time, such as copies of branches: the disk is no faster for more."""
 
 ResultT = TypeVar("ResultT")
 
@@ -63,6 +67,8 @@ class BlocksActor(Actor[BlockStore | None]):
 
     name: ClassVar[str] = "blocks"
     rank: ClassVar[int] = ranks.BLOCKS
+    tidies: ClassVar[bool] = True
+    """Whether it removes at its start what a crash has left unfinished. Once for a data folder."""
 
     def __init__(self, data: Path | None, clock: Callable[[], datetime]) -> None:
         """`clock` gives the time in UTC."""
@@ -71,12 +77,16 @@ class BlocksActor(Actor[BlockStore | None]):
         self.keeps_files = data is not None
         """Whether there is a data folder at all. Without one every step is refused."""
         self._clock = clock
+        self.long_works = trio.CapacityLimiter(LONG_WORKS)
+        """Places for what takes long and is done beside the steps; see `actors.long_story_changes`."""
         self.status: Published[BlocksStatus] = Published(BlocksStatus())
 
     async def prepare(self) -> None:
         """Open the folder. Raises `DataFileError`."""
         if self._data is not None:
-            self.state = await trio.to_thread.run_sync(BlockStore, self._data, self._clock)
+            self.state = await trio.to_thread.run_sync(
+                partial(BlockStore, self._data, self._clock, tidy=self.tidies),
+            )
 
     @handles(UseBlocks)
     async def _use(self, message: UseBlocks[object]) -> OnDisk[object]:
@@ -102,3 +112,11 @@ class BlocksActor(Actor[BlockStore | None]):
         self.status.publish(
             BlocksStatus(before.set_aside_count + len(set_aside), (*before.set_aside, *set_aside)[-KEPT_REPORTS:])
         )
+
+
+class OwnBlocksActor(BlocksActor):
+    """Owns the configurations of Space's own agents, which lie directly in the data folder, and nothing else there."""
+
+    name: ClassVar[str] = "own-blocks"
+    rank: ClassVar[int] = ranks.OWN_BLOCKS
+    tidies: ClassVar[bool] = False

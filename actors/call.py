@@ -114,6 +114,19 @@ class Call:
     Anybody may `cancel` it, at any time.
     """
 
+    __slots__ = (
+        "_channel",
+        "_last",
+        "_talk",
+        "decision",
+        "done",
+        "ending",
+        "scope",
+        "sign_of_life",
+        "started_at",
+        "task",
+    )
+
     def __init__(self, decision: Runnable, talk: Talk) -> None:
         self.decision = decision
         self.started_at = trio.current_time()

@@ -1,6 +1,8 @@
 """A model's answer, put together from the events of its stream. Owns what is read out of an event and what is refused.
 
 Providers differ in small ways, and what they send is not to be trusted: everything is checked, bounded and scrubbed.
+Every event goes through `AnswerReader._object`, which takes the secrets out of all its texts before anything is read;
+what is put together from several events (texts, the arguments of a call) is scrubbed once more as it is put together.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from actors.chat import ChatAnswer, ReasoningPiece, TextPiece, ToolRequest, Usage
-from actors.secret import Flow, Scrubber
+from actors.secret import HIDDEN, Flow, Scrubber
 
 MOST_ANSWER_CHARACTERS = 1_000_000
 """Longest answer with its reasoning. No model writes more than some 500,000 characters in one go."""
@@ -29,6 +31,18 @@ SHOWN_CHARACTERS = 200
 """How much of what was wrong an error repeats."""
 
 DONE = "[DONE]"
+
+FINISH_REASONS = frozenset(
+    {"stop", "length", "tool_calls", "function_call", "content_filter", "insufficient_system_resource", "model_length"}
+)
+"""The words for the end of an answer that providers have. Whatever else one says is `OTHER`."""
+
+OTHER = "other"
+
+MOST_TOKENS = 10**10
+"""Of a count that is believed: a thousand times what any model takes."""
+
+_CALLING = frozenset({"tool_calls", "function_call"})
 
 
 class BadAnswerError(Exception):
@@ -51,6 +65,7 @@ class AnswerReader:
         self._characters = 0
         self._finish_reason: str | None = None
         self._usage: Usage | None = None
+        self._unreadable = False
         self.done = False
         """Whether the provider has said that nothing more will come."""
 
@@ -71,16 +86,16 @@ class AnswerReader:
         if data.strip() == DONE:
             self.done = True
             return ()
-        chunk = _object(data)
+        chunk = self._object(data)
         choice = self._choice(chunk)
         return () if choice is None else self._message(_mapping(choice.get("delta")))
 
     def take_whole(self, data: str) -> Sequence[TextPiece | ReasoningPiece]:
         """Read a whole completion, which some providers send whatever they were asked for. Raises as `take`."""
-        completion = _object(data)
+        completion = self._object(data)
         choice = self._choice(completion)
         if choice is None:
-            raise BadAnswerError(f"sent a completion without choices: {_shown(data)}")
+            raise BadAnswerError(f"sent a completion without choices: {self._shown(data)}")
         self.done = True
         return self._message(_mapping(choice.get("message")))
 
@@ -96,16 +111,44 @@ class AnswerReader:
         return pieces
 
     def answer(self) -> ChatAnswer:
-        """The whole answer, after `end`. Raises `BadAnswerError` where the stream has ended before it was complete."""
+        """The whole answer, after `end`.
+
+        Raises `BadAnswerError` where the stream has ended before it was complete, or held nothing that can be read.
+        """
         if not self.done and self._finish_reason is None:
             raise BadAnswerError("ended the stream in the middle of the answer")
         requests = tuple(self._request(index, request) for index, request in enumerate(self._requests) if request.name)
+        if self._characters == 0 and not requests and self._says_nothing():
+            raise BadAnswerError("sent nothing that can be read: no text, and no tool call with a name")
         return ChatAnswer(
             text=self.text,
             tool_requests=requests,
             finish_reason=self._finish_reason or ("tool_calls" if requests else "stop"),
             usage=self._usage,
         )
+
+    def _says_nothing(self) -> bool:
+        """Whether an answer without words is a failed one. A model may well have nothing to say, and say just that."""
+        return (
+            self._finish_reason is None or self._finish_reason in _CALLING or self._unreadable or bool(self._requests)
+        )
+
+    def _object(self, data: str) -> Mapping[str, Any]:
+        """The JSON of an event, without secrets."""
+        try:
+            value = self._scrubber.tree(json.loads(data))
+        except (ValueError, RecursionError):
+            raise BadAnswerError(f"sent what is no JSON: {self._shown(data)}") from None
+        if not isinstance(value, dict):
+            raise BadAnswerError(f"sent JSON that is no object: {self._shown(data)}")
+        return cast("dict[str, Any]", value)
+
+    def _word(self, text: str) -> str:
+        """An id or a name. It is no prose, so shorter secrets are none of its letters either."""
+        return whole_characters(self._scrubber.message(text)[:MOST_WORD_CHARACTERS])
+
+    def _shown(self, text: str) -> str:
+        return repr(whole_characters(self._scrubber.beginning(text, SHOWN_CHARACTERS)))
 
     def _choice(self, chunk: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The first choice of an event; usage and errors stand beside it."""
@@ -123,7 +166,7 @@ class AnswerReader:
                 if found.get("index", 0) in (0, None):
                     reason = found.get("finish_reason")
                     if isinstance(reason, str) and reason:
-                        self._finish_reason = _word(reason)
+                        self._finish_reason = reason if reason in FINISH_REASONS else OTHER
                     return found
         return None
 
@@ -142,6 +185,8 @@ class AnswerReader:
             if shown:
                 self._said.append(shown)
                 pieces.append(TextPiece(shown))
+        if not said and message.get("content") not in (None, "", []):
+            self._unreadable = True
         requests = message.get("tool_calls")
         if isinstance(requests, list):
             for request in cast("list[object]", requests):
@@ -158,7 +203,7 @@ class AnswerReader:
         request = self._request_for(delta)
         name, arguments = function.get("name"), function.get("arguments")
         if isinstance(name, str) and not request.name:
-            request.name = _word(name)
+            request.name = self._word(name)
         if isinstance(arguments, dict):
             arguments = json.dumps(arguments, ensure_ascii=False)
         if isinstance(arguments, str):
@@ -170,7 +215,7 @@ class AnswerReader:
     def _request_for(self, delta: Mapping[str, Any]) -> _Request:
         """The request that this piece belongs to. Some providers give all of them one index, some give none."""
         given_id, index = delta.get("id"), delta.get("index")
-        call_id = _word(given_id) if isinstance(given_id, str) else ""
+        call_id = self._word(given_id) if isinstance(given_id, str) else ""
         position = index if isinstance(index, int) and not isinstance(index, bool) else None
         if position is None:
             same = self._requests[-1:]
@@ -186,7 +231,9 @@ class AnswerReader:
 
     def _request(self, index: int, request: _Request) -> ToolRequest:
         taken = {other.id for other in self._requests[:index]}
-        call_id = request.id if request.id and request.id not in taken else f"call-{index + 1}"
+        # An id that held a secret is replaced as a whole: providers are particular about theirs.
+        usable = request.id and request.id not in taken and HIDDEN not in request.id
+        call_id = request.id if usable else f"call-{index + 1}"
         arguments = whole_characters("".join(request.arguments))
         return ToolRequest(call_id, request.name, self._scrubber.prose(arguments))
 
@@ -237,16 +284,6 @@ def error_text(body: object) -> str:
     return ""
 
 
-def _object(data: str) -> Mapping[str, Any]:
-    try:
-        value: object = json.loads(data)
-    except (ValueError, RecursionError):
-        raise BadAnswerError(f"sent what is no JSON: {_shown(data)}") from None
-    if not isinstance(value, dict):
-        raise BadAnswerError(f"sent JSON that is no object: {_shown(data)}")
-    return cast("dict[str, Any]", value)
-
-
 def _mapping(value: object) -> Mapping[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
@@ -269,12 +306,4 @@ def _usage(value: object) -> Usage | None:
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else 0
-
-
-def _word(text: str) -> str:
-    return whole_characters(text[:MOST_WORD_CHARACTERS])
-
-
-def _shown(text: str) -> str:
-    return repr(whole_characters(text[:SHOWN_CHARACTERS]))
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST_TOKENS else 0

@@ -23,13 +23,15 @@ from actors.errors import ActorError, ActorStoppedError
 from actors.exchange import MOST_STEPS, Exchange
 from actors.model_client import ModelClient
 from actors.published import Published
-from actors.run_events import CANCELLED, ERROR, STEPS, Failed, Finished, Planned, RunEvent, Saved
+from actors.run_events import CANCELLED, ERROR, STEPS, Failed, Finished, NotSaved, Planned, RunEvent, Saved
 from actors.run_order import ANALYZE, PREWRITER, WRITER, RunOrder
 from actors.run_prompt import OrderedStory, RunPrompt, RunPrompts
-from actors.run_records import RunRecord, RunRecords, new_run_id
+from actors.run_records import KeptRuns, RunRecord, RunRecords, new_run_id
 from actors.story_tools import StoryTools
+from blocks.fragment import Fragment
 from blocks.sheet import one_line
 from blocks.store.block_store import BlockStore
+from blocks.store.documents import Versioned
 from blocks.tiering import CONTEXT_IDS_KEY
 from engine.errors import ConflictError, EngineError, NotFoundError
 
@@ -88,6 +90,8 @@ class Run:
         """Set when all is over: no connection stands, and the record is on disk."""
         self.exchanges: list[Exchange] = []
         self.saved: str | None = None
+        self.not_saved: str | None = None
+        """Why what came of it is not in the story, where it was to be."""
         self._started = trio.current_time()
         self._under_way = trio.Event()
         self._refusal: Exception | None = None
@@ -145,7 +149,7 @@ class Run:
 
 
 class Generation:
-    """Runs orders. `run` holds the nursery and the connections; `start` puts a run into it; `drain` ends it well."""
+    """Runs orders. `run` holds the nursery and the connections; `start` puts a run into it; `drain` ends all."""
 
     def __init__(
         self,
@@ -207,7 +211,7 @@ class Generation:
         run.cancel()
         await run.done.wait()
 
-    async def rows(self, story: str) -> tuple[Mapping[str, Any], ...]:
+    async def rows(self, story: str) -> KeptRuns:
         """What a list shows of the runs that are kept, the last one first. Raises `NotFoundError` for the story."""
         return await trio.to_thread.run_sync(self._kept().rows, story)
 
@@ -216,13 +220,11 @@ class Generation:
         return await trio.to_thread.run_sync(self._kept().read, story, run_id)
 
     async def drain(self) -> None:
-        """Take no more orders, and wait until the runs in flight have ended. Bound it with a deadline."""
-        self._closed = True
-        while self._running:
-            await self._ended.wait_beyond(self._ended.version)
+        """Take no more orders, cancel the runs in flight, and wait until they have ended. Bound it with a deadline.
 
-    async def cut_off(self) -> None:
-        """Cancel what is still in flight after `drain`, and wait until it has ended. Bound it with a deadline."""
+        They are not waited for: a model may write for half an hour, and what it wrote so far is kept.
+        """
+        self._closed = True
         for run in tuple(self._running.values()):
             run.cancel()
         while self._running:
@@ -254,19 +256,22 @@ class Generation:
 
     async def _end(self, run: Run, reason: str, error: str | None) -> None:
         steps = sum(exchange.steps for exchange in run.exchanges)
+        recorded = False
         with trio.CancelScope(shield=True, deadline=trio.current_time() + RECORD_SECONDS) as scope:
-            await self._keep(run, reason, error, steps)
+            recorded = await self._keep(run, reason, error, steps)
         if scope.cancelled_caught:
             _log.warning("run_not_kept", run=run.id, reason=f"the disk took more than {RECORD_SECONDS:g} s")
-        last = Finished(run_id=run.id, reason=reason, steps=steps, usage=run.usage)
+        last = Finished(run_id=run.id, reason=reason, steps=steps, usage=run.usage, recorded=recorded)
         run.finish(*(() if error is None else (Failed(error),)), last)
         self._running.pop(run.id, None)
         self._ended.publish(0)
         _log.info("run_ended", run=run.id, agent=run.order.agent, reason=reason, seconds=round(run.seconds, 3))
 
-    async def _keep(self, run: Run, reason: str, error: str | None, steps: int) -> None:
-        if self._records is None or not run.exchanges:
-            return
+    async def _keep(self, run: Run, reason: str, error: str | None, steps: int) -> bool:
+        """Keep the record, and give whether it is kept."""
+        records = self._records
+        if records is None or not run.exchanges:
+            return False
         record = RunRecord(
             id=run.id,
             story=run.order.place.story,
@@ -280,12 +285,23 @@ class Generation:
             steps=steps,
             usage=run.usage,
             saved_fragment_id=run.saved,
+            not_saved=run.not_saved,
             error=error,
         )
+
+        def work(store: BlockStore) -> None:
+            records.save(record)
+
         try:
-            await trio.to_thread.run_sync(self._records.save, record)
+            try:
+                # A step of the blocks actor: meanwhile nobody moves the story to the archive, or keeps another record.
+                await self._blocks.ask(UseBlocks(work))
+            except ActorError:
+                await trio.to_thread.run_sync(records.save, record)
         except EngineError as failure:
             _log.warning("run_not_kept", run=run.id, reason=str(failure))
+            return False
+        return True
 
     async def _carry_out(self, run: Run) -> str:
         """Do what was ordered; gives the reason of the end."""
@@ -320,9 +336,26 @@ class Generation:
             work = partial(_save_prose, run, story, exchange.text, exchange.model.model_id, tools.read_ids)
         elif run.order.agent == ANALYZE and tools.findings:
             work = partial(_save_findings, run, tools.findings)
-        if work is not None:
+        if work is None:
+            return
+        try:
             run.saved = (await self._blocks.ask(UseBlocks(work))).result
+        except ReplacedError as error:
+            run.not_saved = str(error)
+            await run.emit(NotSaved(error.fragment_id, run.not_saved))
+        else:
             await run.emit(Saved(run.saved))
+
+
+class ReplacedError(ConflictError):
+    """Raised when what a run was to write anew is no longer what it was when the run began. Nothing was changed."""
+
+    def __init__(self, fragment_id: str, what: str) -> None:
+        super().__init__(
+            f"{fragment_id!r} {what} while its new text was written, and was left as it is; the new text is in the "
+            "record of this run"
+        )
+        self.fragment_id = fragment_id
 
 
 def _save_prose(
@@ -334,10 +367,10 @@ def _save_prose(
     if read_ids:
         meta[CONTEXT_IDS_KEY] = list(read_ids)
     if story.fragment is not None:
-        present = store.fragments.read(run.order.place, story.fragment.id)
+        present = _unchanged(run, story.fragment, store)
         merged = {**present.value.to_json()["meta"], **meta}
         changes = {"content": text, "meta": merged}
-        return store.fragments.update(run.order.place, story.fragment.id, changes).value.id
+        return store.fragments.update(run.order.place, story.fragment.id, changes, (present.revision,)).value.id
     prose = [one.value.order for one in store.fragments.list(run.order.place) if one.value.type == "prose"]
     made = {
         "type": "prose",
@@ -348,6 +381,19 @@ def _save_prose(
         "meta": meta,
     }
     return store.fragments.create(run.order.place, made).value.id
+
+
+def _unchanged(run: Run, before: Fragment, store: BlockStore) -> Versioned[Fragment]:
+    """The fragment as it is now. What stands beside its text may be another. Raises `ReplacedError`."""
+    try:
+        present = store.fragments.read(run.order.place, before.id)
+    except NotFoundError:
+        raise ReplacedError(before.id, "was removed") from None
+    if present.value.archived:
+        raise ReplacedError(before.id, "was put into the archive")
+    if (present.value.version, present.value.content) != (before.version, before.content):
+        raise ReplacedError(before.id, "was changed")
+    return present
 
 
 def _save_findings(run: Run, findings: Mapping[str, Any], store: BlockStore) -> str:

@@ -71,6 +71,14 @@ _HEADERS = {
     "User-Agent": "space",
 }
 
+_READ = frozenset(
+    {"text/event-stream", "application/json", "", "text/plain", "application/octet-stream", "application/x-ndjson"}
+)
+"""Content types that an answer may have: the two that are right, and what servers say that do not care."""
+
+_NO_WORD = "disconnected"
+"""In what httpx says about a server that has closed the connection without an answer, which may pass by itself."""
+
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 
 ProviderFault = Literal["unreachable", "timeout", "key", "rate-limit", "refused", "server", "answer"]
@@ -244,7 +252,7 @@ class ModelClient:
         try:
             listed: object = json.loads(text)
         except (ValueError, RecursionError):
-            what = f"listed no models but {endpoint.scrubber.message(_shown(text))}"
+            what = f"listed no models but {endpoint.scrubber.beginning(text, SHOWN_CHARACTERS)!r}"
             raise ProviderError(endpoint.provider_id, what, "answer") from None
         if isinstance(listed, dict):
             listed = cast("dict[str, object]", listed).get("data", cast("dict[str, object]", listed).get("models"))
@@ -255,7 +263,7 @@ class ModelClient:
             members = cast("dict[str, object]", one) if isinstance(one, dict) else {}
             found = one if isinstance(one, str) else members.get("id", members.get("name"))
             if isinstance(found, str) and found:
-                ids.append(endpoint.scrubber.message(whole_characters(found[:SHOWN_CHARACTERS])))
+                ids.append(whole_characters(endpoint.scrubber.beginning(found, SHOWN_CHARACTERS)))
         return tuple(ids)
 
     async def _attempt(
@@ -294,6 +302,13 @@ class ModelClient:
         on_piece: Callable[[Piece], Awaitable[object]],
     ) -> None:
         async with self._answer(endpoint, "POST", "/chat/completions", body) as answer:
+            if answer.media_type not in _READ:
+                begins = endpoint.scrubber.beginning(await _said(endpoint, answer), SHOWN_CHARACTERS)
+                kind = endpoint.scrubber.beginning(answer.media_type, SHOWN_CHARACTERS)
+                raise BadAnswerError(
+                    f"({_shown_url(endpoint)}) answered with content type {kind!r}, which is no event stream; is its "
+                    f"base URL right? It begins: {begins!r}"
+                )
             if answer.media_type == "application/json":
                 pieces = reader.take_whole(await answer.text())
                 for piece in (*pieces, *reader.end()):
@@ -377,6 +392,10 @@ async def _sent(client: httpx.AsyncClient, request: httpx.Request, endpoint: Mod
         # Not as the library says it: it repeats what it could not send.
         raise _AttemptError(ProviderError(name, _UNSENDABLE, "refused"), again=False) from None
     except httpx.HTTPError as error:
+        if isinstance(error, httpx.RemoteProtocolError) and _NO_WORD not in str(error):
+            said = endpoint.scrubber.beginning(str(error), SHOWN_CHARACTERS)
+            what = f"({where}) answered with what is no HTTP, or with headers of more than 100 KiB: {said}"
+            raise _AttemptError(ProviderError(name, what, "answer"), again=False) from None
         said = endpoint.scrubber.message(str(error))[:SHOWN_CHARACTERS] or type(error).__name__
         fault = ProviderError(name, f"({where}) cannot be reached: {said}", "unreachable")
         raise _AttemptError(fault, again=not isinstance(error, httpx.UnsupportedProtocol)) from None
@@ -452,7 +471,3 @@ def _shown_url(endpoint: ModelEndpoint) -> str:
     """The address without what may be secret in it."""
     parts = urlsplit(endpoint.base_url)
     return f"{parts.scheme}://{parts.hostname}{'' if parts.port is None else f':{parts.port}'}{parts.path}"
-
-
-def _shown(text: str) -> str:
-    return repr(text[:SHOWN_CHARACTERS])

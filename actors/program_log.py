@@ -18,6 +18,10 @@ KEPT_CHARACTERS = 16 * 1024 * 1024
 """Characters of all of them together. A single run may leave four million."""
 
 
+SECONDS_DIGITS = 4
+"""Digits of seconds after the point: no call is shorter than a tenth of a millisecond by much."""
+
+
 @dataclass(frozen=True, slots=True)
 class CallRecord:
     """One call of a program. `arguments` is JSON, shortened where it is long; times are seconds from its start."""
@@ -33,7 +37,8 @@ class CallRecord:
 class ProgramRecord:
     """One program. `seconds` is None while it runs; `result_text` is what was returned, as JSON or the text itself.
 
-    `steps` is how many steps of the history became the one under which it can be undone.
+    `steps` is of how many steps of the history its changes are: one, unless others changed the same world meanwhile, or
+    it changed several worlds.
     """
 
     id: str
@@ -74,8 +79,8 @@ class ProgramRecord:
             {
                 "tool": call.tool,
                 "arguments": call.arguments,
-                "started": call.started,
-                "seconds": call.seconds,
+                "started": round(call.started, SECONDS_DIGITS),
+                "seconds": None if call.seconds is None else round(call.seconds, SECONDS_DIGITS),
                 "error": call.error,
             }
             for call in self.calls

@@ -18,6 +18,7 @@ from actors.agent_tools import AgentToolLists
 from actors.call_gate import CallRefusedError, WhyNot, pass_gate
 from actors.call_lane import CallLane
 from actors.calls import run_tool
+from actors.missing_tools import MissingTools
 from actors.nested_call import NestedCall, Pausing, Questions
 from actors.program_log import CallRecord, without_middle
 from presets.program_report import CallNote
@@ -63,6 +64,10 @@ class ProgramCalls:
     def functions(self, entries: Sequence[ToolEntry]) -> Mapping[str, HostFunction]:
         """A function for each tool, by its MCP name. A program has those that were visible when it began."""
         return {entry.definition.name: self._function(entry) for entry in entries}
+
+    def refusals(self, missing: MissingTools) -> Mapping[str, HostFunction]:
+        """A function for each tool that is missing, which says why when it is called."""
+        return {name: self._refusal(name, missing) for name in missing.names}
 
     @property
     def notes(self) -> tuple[CallNote, ...]:
@@ -112,6 +117,19 @@ class ProgramCalls:
             if failure is not None:
                 raise failure
             return value
+
+        return function
+
+    def _refusal(self, name: str, missing: MissingTools) -> HostFunction:
+        async def function(argument: JsonValue) -> JsonValue:
+            number = self._note(name, argument)
+            error = _CUT_OFF
+            try:
+                error = await missing.why(name)
+            finally:
+                self._settle(number, error)
+            await self._report(f"{name} (failed)")
+            raise CallFailed(error)
 
         return function
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,19 +21,21 @@ from mcp_types import TextContent, ToolAnnotations
 from actors.agent_tools import AgentToolLists
 from actors.call_gate import WhyNot
 from actors.errors import ActorError
+from actors.missing_tools import MissingTools
 from actors.program_log import ProgramLog, ProgramRecord
 from actors.program_run import ProgramCalls
-from actors.world import MergeSteps, WorldActor
+from actors.world import MergedInWorlds, MergeSteps, WorldActor
 from engine.errors import EngineError
 from presets.json_preview import json_text
 from presets.presentation import RUN_CODE_NAME
-from presets.program_report import Failure, ProgramRun, report_of
-from presets.sdk import Sdk, SdkTool, describe, search
+from presets.program_report import Failure, ProgramRun, Report, history_note, report_of
+from presets.sdk import Sdk, SdkTool, describe, search, search_names
 from protocol.interaction import InputNeededError
 from protocol.session import Audience
 from protocol.tool import JsonObject, TaskSupport, ToolCall, ToolDefinition, ToolOutcome
 from protocol.tool_list import ToolEntry, ToolFace, ToolList
 from sandbox.compiler import Compiled, Compiler, CompilerClosedError, render_problems
+from sandbox.compiler_problems import Problem
 from sandbox.deno import DenoMissingError
 from sandbox.limits import RUN_CODE_LIMITS, RunLimits
 from sandbox.namespace import CallFailed, HostFunction, JsonValue, Namespace
@@ -48,6 +50,12 @@ MERGE_SECONDS = 10.0
 
 DESCRIPTION_CHARACTERS = 200
 """Longest description of a program, characters: it is shown to people, and names the step in the history."""
+
+MISSING_HITS = 3
+"""Tools that are not here, in the answer to a search."""
+
+MOST_REASONS = 20
+"""Names in one `sdk.describe` that are told why they are not here."""
 
 RUN_CODE_OWNER = "code-mode"
 """The owner of `space_run_code`, which is in no registry."""
@@ -80,13 +88,21 @@ _OUTPUT_SCHEMA: JsonObject = {
     "properties": {
         "program_id": {"type": "string", "description": "Under which the whole is kept."},
         "calls": {"type": "integer", "description": "Calls of tools."},
-        "steps": {"type": "integer", "description": "Changes that became one step of the history."},
+        "steps": {"type": "integer", "description": "Steps of the history that its changes are."},
         "shortened": {"type": "boolean", "description": "Whether the text is not everything."},
         "seconds": {"type": "number"},
     },
     "required": ["program_id", "calls", "steps", "shortened", "seconds"],
     "additionalProperties": False,
 }
+
+
+KnownNames = Callable[[], Awaitable[Collection[str]]]
+"""Gives the MCP names of all tools that exist, offered or not. Never raises."""
+
+
+async def _nothing_known() -> Collection[str]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,24 +132,29 @@ class Programs:
         self.compiler = Compiler()
         self.log = ProgramLog()
         self._reached: tuple[AgentToolLists, WhyNot] | None = None
+        self._known: KnownNames = _nothing_known
         self._nursery: trio.Nursery | None = None
         self._warmed = False
         self._shelves: OrderedDict[tuple[bytes, ...], _Shelf] = OrderedDict()
 
-    def connect(self, lists: AgentToolLists, why_not: WhyNot) -> None:
-        """Say where the tools of an audience are found, which in turn are made with `run_code_entry`, and who explains
-        why a tool is not among them.
+    def connect(self, lists: AgentToolLists, why_not: WhyNot, known: KnownNames = _nothing_known) -> None:
+        """Say where the tools of an audience are found, which in turn are made with `run_code_entry`, who explains why
+        a tool is not among them, and who knows the names of all that exist.
         """
         self._reached = lists, why_not
+        self._known = known
 
     def no_runtime_because(self) -> str | None:
         """Why no program can be run, or None. Starts nothing."""
-        return self.runtime.unavailable or None
+        return self.runtime.unavailable or self.compiler.status().missing
 
     async def look_again(self) -> None:
         """Try once more whether programs can be run, where that has failed before. What it finds is in the above."""
         with suppress(CodeRuntimeUnavailableError):
             await self.runtime.warm()
+        if self.compiler.status().missing is not None:
+            with suppress(DenoMissingError, CompilerClosedError, OSError):
+                await self.compiler.warm()
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Hold runtime and compiler until cancelled."""
@@ -181,40 +202,53 @@ class Programs:
         started = trio.current_time()
         calls = ProgramCalls(lists, why_not, audience, call, program_id)
         self.log.put(record)
-        run = ProgramRun(failure=Failure("abort", "the program was cancelled"))
+        run, result_text = ProgramRun(failure=Failure("abort", "the program was cancelled")), None
         try:
-            run = await self._checked_run(tools.capabilities, calls, record)
+            missing = MissingTools(lists, why_not, audience, await self._missing(tools.capabilities))
+            ended = await self._checked_run(tools.capabilities, missing, calls, record)
+            report, result_text = await _told(ended, program_id)
+            run = ended
         finally:
-            steps = await self._merge(record) if calls.notes else 0
-            self._keep(record, run, calls, steps, trio.current_time() - started)
+            merged = await self._merge(record) if calls.notes else MergedInWorlds()
+            self._keep(record, run, calls, merged.pieces, result_text, trio.current_time() - started)
         if calls.asked is not None:
             raise InputNeededError(calls.asked)
         seconds = trio.current_time() - started
-        report = report_of(run, program_id)
         _log.info("program_ended", program=program_id, agent=audience.agent, calls=len(calls.notes), seconds=seconds)
-        content = (TextContent(type="text", text=report.text), *calls.images())
+        text = report.text + history_note(merged.pieces, merged.worlds)
+        content = (TextContent(type="text", text=text), *calls.images())
         if run.failure is not None:
             return ToolOutcome(content, None, is_error=True)
         about = {
             "program_id": program_id,
             "calls": len(calls.notes),
-            "steps": steps,
+            "steps": merged.pieces,
             "shortened": report.shortened,
             "seconds": round(seconds, 3),
         }
         return ToolOutcome(content, about)
 
-    async def _checked_run(self, capabilities: ToolList, calls: ProgramCalls, record: ProgramRecord) -> ProgramRun:
+    async def _missing(self, capabilities: ToolList) -> frozenset[str]:
+        """The tools that exist and are none of these."""
+        return frozenset(await self._known()) - {entry.definition.name for entry in capabilities}
+
+    async def _checked_run(
+        self, capabilities: ToolList, missing: MissingTools, calls: ProgramCalls, record: ProgramRecord
+    ) -> ProgramRun:
         sdk = self.sdk_of(capabilities)
         try:
             compiled = await self.compiler.compile(record.code, sdk.declarations)
         except (DenoMissingError, CompilerClosedError, OSError) as error:
+            with suppress(CodeRuntimeUnavailableError):
+                await self.runtime.warm()  # so that it is known whether anything can be run with this deno
             return ProgramRun(failure=_no_runtime(str(error)))
         if compiled.javascript is None:
-            return ProgramRun(failure=_refused(compiled), notes=compiled.notes)
+            problems = await missing.explained(compiled.problems)
+            return ProgramRun(failure=_refused(problems), notes=compiled.notes)
+        functions = {**calls.refusals(missing), **calls.functions(capabilities.entries)}
         namespaces = (
-            Namespace("tools", calls.functions(capabilities.entries), error=("ToolCallError", "toolName")),
-            Namespace("sdk", _sdk_functions(sdk)),
+            Namespace("tools", functions, error=("ToolCallError", "toolName"), unlisted=missing.names),
+            Namespace("sdk", _sdk_functions(sdk, missing)),
         )
         try:
             async with self.runtime.lease(self._limits) as lease:
@@ -228,7 +262,7 @@ class Programs:
             return ProgramRun(failure=Failure("abort", "the user is asked first; then the program begins anew"))
         return _run_of(result, compiled, calls, record.code)
 
-    async def _merge(self, record: ProgramRecord) -> int:
+    async def _merge(self, record: ProgramRecord) -> MergedInWorlds:
         """Make one step of what the program has changed, however it ended."""
         label = f"program: {record.description.strip()}"
         with trio.move_on_after(MERGE_SECONDS, shield=True):
@@ -236,19 +270,24 @@ class Programs:
                 return await self._world.ask(MergeSteps(record.id, label))
             except (ActorError, EngineError) as error:
                 _log.warning("steps_not_merged", program=record.id, reason=str(error))
-        return 0
+        return MergedInWorlds()
 
-    def _keep(self, record: ProgramRecord, run: ProgramRun, calls: ProgramCalls, steps: int, seconds: float) -> None:
-        text = None
-        if run.has_result:
-            text = run.result if isinstance(run.result, str) else json_text(run.result)
+    def _keep(
+        self,
+        record: ProgramRecord,
+        run: ProgramRun,
+        calls: ProgramCalls,
+        steps: int,
+        result_text: str | None,
+        seconds: float,
+    ) -> None:
         failure = None if run.failure is None else f"{run.failure.kind}: {run.failure.message}"
         ended = replace(
             record,
             seconds=round(seconds, 4),
             failure=failure,
             logs=run.logs,
-            result_text=text,
+            result_text=result_text,
             calls=tuple(calls.records),
             steps=steps,
         )
@@ -320,27 +359,46 @@ def _reaches_out(entry: ToolEntry) -> bool:
     return annotations is not None and annotations.open_world_hint is True
 
 
-def _sdk_functions(sdk: Sdk) -> dict[str, HostFunction]:
+def _sdk_functions(sdk: Sdk, missing: MissingTools) -> dict[str, HostFunction]:
     async def find(argument: JsonValue) -> JsonValue:
         if not isinstance(argument, str):
             raise CallFailed('sdk.search takes a text, such as sdk.search("add a rectangle")')
-        return list(search(sdk.tools, argument))
+        hits = search(sdk.tools, argument)
+        # Those that are missing are told of where they are named, and where there is nothing else.
+        names = search_names(missing.names, argument, limit=MISSING_HITS)
+        told = await missing.reasons(name for name in names if not hits or name in argument.split())
+        return [*({"name": name, "summary": f"not here: {why}", "signature": ""} for name, why in told.items()), *hits]
 
     async def tell(argument: JsonValue) -> JsonValue:
         names = [argument] if isinstance(argument, str) else argument
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise CallFailed('sdk.describe takes names of tools, such as sdk.describe(["space_graph_add_node"])')
-        return describe(sdk.tools, [str(name) for name in names])
+        wanted = [str(name) for name in names]
+        return describe(sdk.tools, wanted, await missing.reasons(wanted[:MOST_REASONS]))
 
     return {"search": find, "describe": tell}
+
+
+async def _told(run: ProgramRun, program_id: str) -> tuple[Report, str | None]:
+    """What the model is told, and the whole result as text; made beside the event loop where that may take a while."""
+
+    def made() -> tuple[Report, str | None]:
+        report = report_of(run, program_id)
+        if not run.has_result:
+            return report, None
+        return report, run.result if isinstance(run.result, str) else json_text(run.result)
+
+    if not isinstance(run.result, list | dict):
+        return made()
+    return await trio.to_thread.run_sync(made, abandon_on_cancel=True)
 
 
 def _no_runtime(reason: str) -> Failure:
     return Failure("unavailable", f"{RUN_CODE_NAME} needs the code runtime: {reason}")
 
 
-def _refused(compiled: Compiled) -> Failure:
-    return Failure("refused", f"the program was checked and not run.\n{render_problems(compiled.problems)}")
+def _refused(problems: tuple[Problem, ...]) -> Failure:
+    return Failure("refused", f"the program was checked and not run.\n{render_problems(problems)}")
 
 
 def _run_of(result: RunResult, compiled: Compiled, calls: ProgramCalls, code: str) -> ProgramRun:

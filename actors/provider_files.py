@@ -1,10 +1,12 @@
 """The user's providers on disk: the configuration in one file, the keys in another that its owner alone can read.
 
-Owns the form of both files, and moves keys out of a configuration in which somebody wrote them. Blocks.
+Owns the form of both files, and moves keys out of a configuration in which somebody wrote them. The user may edit both
+while the engine runs: what he wrote is read anew before anything is written, and never written over. Blocks.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import stat
 from collections.abc import Callable, Mapping
@@ -17,8 +19,9 @@ from typing import Any, Protocol, cast
 
 from actors.provider_book import HEADERS, KEY, ProviderBook, ProviderSecrets, members_of
 from actors.secret import Secret
-from blocks.store.files import DataFiles, Parts, shown
+from blocks.store.files import DataFiles, ReadFile
 from blocks.store.limits import MAX_FILE_BYTES
+from engine.errors import ConflictError
 
 CONFIG_FILE = "config.json"
 """Below the data folder: `providers`, `defaultProviderId`, and whatever else somebody keeps there."""
@@ -27,12 +30,18 @@ KEYS_FILE = "provider-keys.json"
 """Below the data folder, mode 0600: `{providers: {id: {apiKey, customHeaders}}}`."""
 
 
+_FILES = (CONFIG_FILE, KEYS_FILE)
+
+
 @dataclass(frozen=True, slots=True)
 class LoadedProviders:
     """What the files hold, and what was wrong with them."""
 
     book: ProviderBook
     reports: tuple[str, ...] = ()
+    """Of files that were set aside, and of what will not be read anew."""
+    troubles: tuple[str, ...] = ()
+    """Of files that are broken and stand where they stood; what they held before is used."""
 
 
 class ProviderStore(Protocol):
@@ -42,8 +51,19 @@ class ProviderStore(Protocol):
         """What is kept. A broken file is set aside and reported."""
         ...
 
+    def reload(self, present: ProviderBook, *, changing: bool) -> LoadedProviders | None:
+        """What is kept, where it is another than what was read or written last; else None.
+
+        For a broken file `present` stands. When something is to be changed it is set aside, and `present` is written
+        in its place; else it stays, since somebody may be at it.
+        """
+        ...
+
     def save(self, before: ProviderBook, after: ProviderBook) -> None:
-        """Keep `after` where `before` was kept; durable when it returns."""
+        """Keep `after` where `before` was kept; durable when it returns.
+
+        Raises `ConflictError` when somebody else has written meanwhile; then nothing of his is lost.
+        """
         ...
 
 
@@ -54,12 +74,45 @@ class ProviderFiles:
         self._root = root
         self._clock = clock
         self._files: DataFiles | None = None
+        self._seen: dict[str, str | None] = {}
+        """What was read or written last: of each file a digest, None for no file."""
 
     def load(self) -> LoadedProviders:
         """See `ProviderStore`. Keys that stand in the configuration are moved into their own file."""
         reports: list[str] = []
-        config = self._read((CONFIG_FILE,), reports)
-        secrets = _secrets(self._read((KEYS_FILE,), reports).get("providers"))
+        found = {name: self._opened.read((name,)) for name in _FILES}
+        config, keys = (self._understood(name, found[name], reports) or {} for name in _FILES)
+        return LoadedProviders(self._book(config, keys, reports), tuple(reports))
+
+    def reload(self, present: ProviderBook, *, changing: bool) -> LoadedProviders | None:
+        """See `ProviderStore`."""
+        found = {name: self._opened.read((name,)) for name in _FILES}
+        if all(_digest(found[name]) == self._seen.get(name) for name in _FILES):
+            return None
+        reports: list[str] = []
+        troubles: list[str] = []
+        read: dict[str, dict[str, Any] | None] = {}
+        for name in _FILES:
+            said = reports if changing else None
+            read[name] = self._understood(name, found[name], said, troubles)
+        config, keys = (read[name] for name in _FILES)
+        book = self._book(
+            _config_json(present) if config is None else config,
+            _keys_json(present) if keys is None else keys,
+            reports,
+            apart=not troubles,
+        )
+        if changing and config is None:
+            self._write_config(book)
+        if changing and keys is None:
+            self._write_keys(book)
+        return LoadedProviders(book, tuple(reports), tuple(troubles))
+
+    def _book(
+        self, config: dict[str, Any], keys: Mapping[str, Any], reports: list[str], *, apart: bool = True
+    ) -> ProviderBook:
+        """The book in what the files hold. Keys are moved to where they belong if `apart`."""
+        secrets = _secrets(keys.get("providers"))
         listed = config.pop("providers", [])
         if not isinstance(listed, list | tuple):
             # It stays where it is, and is named: nothing of it is lost.
@@ -69,10 +122,10 @@ class ProviderFiles:
         default = config.pop("defaultProviderId", None)
         stored = ProviderBook(entries, default if isinstance(default, str) and default else None, secrets, config)
         moved = _with_keys_apart(stored)
-        if moved is not stored or self._others_can_read():
+        if apart and (moved is not stored or self._others_can_read()):
             self._write_keys(moved)
             self._write_config(moved)
-        return LoadedProviders(moved, tuple(reports))
+        return moved
 
     def save(self, before: ProviderBook, after: ProviderBook) -> None:
         """See `ProviderStore`. Keys come first and go last, so that no provider is ever without its own."""
@@ -90,10 +143,15 @@ class ProviderFiles:
             self._files = DataFiles(self._root)
         return self._files
 
-    def _read(self, parts: Parts, reports: list[str]) -> dict[str, Any]:
-        """The object in a file; an empty one where it is missing, or was broken and has been set aside."""
-        file = self._opened.read(parts)
+    def _understood(
+        self, name: str, file: ReadFile | None, reports: list[str] | None, troubles: list[str] | None = None
+    ) -> dict[str, Any] | None:
+        """The object in a file; an empty one where it is missing, None where it is broken.
+
+        A broken one is set aside and told to `reports`; without any it stays, and is told to `troubles`.
+        """
         if file is None:
+            self._seen[name] = None
             return {}
         reason = "it is no JSON object"
         with suppress(ValueError, RecursionError):
@@ -102,18 +160,34 @@ class ProviderFiles:
             else:
                 value: object = json.loads(file.data.decode("utf-8-sig"))
                 if isinstance(value, dict):
+                    self._seen[name] = _digest(file)
                     return cast("dict[str, Any]", value)
-        kept_as = self._opened.set_aside(parts, self._clock())
-        reports.append(f"{shown(parts)!r} was broken and is kept as {kept_as!r}: {reason}")
-        return {}
+        if reports is not None:
+            kept_as = self._opened.set_aside((name,), self._clock())
+            self._seen[name] = None
+            reports.append(f"{name!r} was broken and is kept as {kept_as!r}: {reason}")
+        elif troubles is not None:
+            troubles.append(
+                f"{name!r} is broken as it stands, and what it held before is used: {reason}. Correct it; the next "
+                "change of a provider sets it aside"
+            )
+        return None
 
     def _write_keys(self, book: ProviderBook) -> None:
-        kept = {name: _secrets_json(secrets) for name, secrets in book.secrets.items()}
-        self._opened.write((KEYS_FILE,), _encoded({"providers": {name: one for name, one in kept.items() if one}}))
+        self._write(KEYS_FILE, _keys_json(book))
 
     def _write_config(self, book: ProviderBook) -> None:
-        config = {**book.others, "providers": list(book.entries), "defaultProviderId": book.default_id}
-        self._opened.write((CONFIG_FILE,), _encoded(config))
+        self._write(CONFIG_FILE, _config_json(book))
+
+    def _write(self, name: str, value: Mapping[str, Any]) -> None:
+        if _digest(self._opened.read((name,))) != self._seen.get(name):
+            raise ConflictError(
+                f"{name!r} in the data folder was changed by somebody else at this moment, and was left as it is; try "
+                "again"
+            )
+        data = _encoded(value)
+        self._opened.write((name,), data)
+        self._seen[name] = hashlib.sha256(data).hexdigest()
 
     def _others_can_read(self) -> bool:
         """Whether somebody has opened the file of the keys to others; writing it anew closes it."""
@@ -143,6 +217,19 @@ def _with_keys_apart(book: ProviderBook) -> ProviderBook:
     if tuple(entries) == book.entries:
         return book
     return ProviderBook(tuple(entries), book.default_id, MappingProxyType(secrets), book.others)
+
+
+def _digest(file: ReadFile | None) -> str | None:
+    return None if file is None else hashlib.sha256(file.data).hexdigest()
+
+
+def _config_json(book: ProviderBook) -> dict[str, Any]:
+    return {**book.others, "providers": list(book.entries), "defaultProviderId": book.default_id}
+
+
+def _keys_json(book: ProviderBook) -> dict[str, Any]:
+    kept = {name: _secrets_json(secrets) for name, secrets in book.secrets.items()}
+    return {"providers": {name: one for name, one in kept.items() if one}}
 
 
 def _secrets(raw: object) -> Mapping[str, ProviderSecrets]:

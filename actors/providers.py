@@ -1,7 +1,8 @@
 """The providers actor: sole owner of the user's providers of models and of their keys.
 
-A change is answered once it is durable. Keys leave it in the published value alone, for whoever asks a model; no reply
-holds one. Mailbox: the default.
+A change is answered once it is durable. What somebody has written into the files meanwhile is read before each answer
+and each change, so that it is shown and never lost. Keys leave it in the published value alone, for whoever asks a
+model; no reply holds one. Mailbox: the default.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,9 +20,13 @@ import trio
 from actors import ranks
 from actors.actor import Actor, Message, handles
 from actors.provider_book import ProviderBook, ProviderRow
-from actors.provider_files import ProviderFiles, ProviderStore
+from actors.provider_files import LoadedProviders, ProviderFiles, ProviderStore
 from actors.published import Published
 from blocks.providers import Providers
+from engine.errors import EngineError
+
+KEPT_REPORTS = 20
+"""Reports that are shown, the last ones; the log has all of them."""
 
 _log = structlog.stdlib.get_logger("models")
 
@@ -72,6 +78,7 @@ class ProvidersActor(Actor[ProviderBook]):
         super().__init__(ProviderBook())
         self._store = store
         self._reports: tuple[str, ...] = ()
+        self._troubles: tuple[str, ...] = ()
         self.providers: Published[Providers] = Published(Providers())
         """Those that can be used, with their keys. Never to be shown, logged or kept."""
 
@@ -85,31 +92,34 @@ class ProvidersActor(Actor[ProviderBook]):
         if self._store is None:
             return
         loaded = await trio.to_thread.run_sync(self._store.load)
-        self._reports = loaded.reports
-        for report in loaded.reports:
-            _log.warning("provider_file", report=report)
-        self._become(loaded.book)
-        for fault in self.providers.value.faults:
-            _log.warning("provider_left_out", reason=fault)
+        self._take(loaded)
 
     @handles(ReadProviders)
     async def _read(self, message: ReadProviders) -> ProvidersView:
+        try:
+            await self._read_anew(changing=False)
+        except EngineError as error:
+            # What cannot be read now is told, and what was read before is used.
+            self._tell((str(error),))
         return self._view()
 
     @handles(PutProvider)
     async def _put(self, message: PutProvider) -> ProviderRow:
+        await self._read_anew()
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         await self._save(self.state.with_provider(message.provider_id, message.raw, now))
         return self.state.row(message.provider_id)
 
     @handles(DeleteProvider)
     async def _delete(self, message: DeleteProvider) -> ProviderRow:
+        await self._read_anew()
         row = self.state.row(message.provider_id)
         await self._save(self.state.without_provider(message.provider_id))
         return row
 
     @handles(ChooseDefaultProvider)
     async def _choose(self, message: ChooseDefaultProvider) -> ProvidersView:
+        await self._read_anew()
         await self._save(self.state.with_default(message.provider_id))
         return self._view()
 
@@ -118,9 +128,38 @@ class ProvidersActor(Actor[ProviderBook]):
             await trio.to_thread.run_sync(self._store.save, self.state, book)
         self._become(book)
 
+    async def _read_anew(self, *, changing: bool = True) -> None:
+        """Take over what somebody has written into the files."""
+        if self._store is None:
+            return
+        loaded = await trio.to_thread.run_sync(partial(self._store.reload, self.state, changing=changing))
+        if loaded is None:
+            self._troubles = ()
+        else:
+            _log.info("provider_files_read_anew")
+            self._take(loaded)
+
+    def _take(self, loaded: LoadedProviders) -> None:
+        for report in loaded.reports:
+            if report not in self._reports:
+                _log.warning("provider_file", report=report)
+                self._reports = (*self._reports, report)[-KEPT_REPORTS:]
+        self._tell(loaded.troubles)
+        before = self.providers.value.faults
+        self._become(loaded.book)
+        for fault in self.providers.value.faults:
+            if fault not in before:
+                _log.warning("provider_left_out", reason=fault)
+
+    def _tell(self, troubles: tuple[str, ...]) -> None:
+        for trouble in troubles:
+            if trouble not in self._troubles:
+                _log.warning("provider_file", report=trouble)
+        self._troubles = troubles
+
     def _become(self, book: ProviderBook) -> None:
         self.state = book
         self.providers.publish(book.providers())
 
     def _view(self) -> ProvidersView:
-        return ProvidersView(self.state.rows(), self.state.default_id, self._reports)
+        return ProvidersView(self.state.rows(), self.state.default_id, (*self._reports, *self._troubles))

@@ -138,6 +138,18 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True)
+class NotSaved:
+    """The result is not kept in the story, since what it was to replace is another now. The record has the text."""
+
+    fragment_id: str
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As it goes out."""
+        return {"type": "not-saved", "fragmentId": self.fragment_id, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """The run cannot go on. An end follows."""
 
@@ -150,12 +162,16 @@ class Failed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """The end. The reason is the provider's word (`stop`, `length`), or `steps`, `cancelled` or `error`."""
+    """The end. The reason is the provider's word (`stop`, `length`), or `steps`, `cancelled` or `error`.
+
+    `recorded` is whether the record of the run is kept.
+    """
 
     run_id: str
     reason: str
     steps: int
     usage: Usage | None
+    recorded: bool
 
     def to_json(self) -> dict[str, Any]:
         """As it goes out."""
@@ -165,10 +181,13 @@ class Finished:
             "finishReason": self.reason,
             "stepCount": self.steps,
             "usage": None if self.usage is None else self.usage.to_json(),
+            "recorded": self.recorded,
         }
 
 
-RunEvent = Started | Said | Thought | Planned | AskedAgain | ToolCalled | ToolAnswered | Saved | Failed | Finished
+RunEvent = (
+    Started | Said | Thought | Planned | AskedAgain | ToolCalled | ToolAnswered | Saved | NotSaved | Failed | Finished
+)
 
 STEPS, CANCELLED, ERROR = "steps", "cancelled", "error"
 """Reasons of an end that are ours."""

@@ -5,6 +5,7 @@ The same story state, blocks, scripts and hooks as a preview; what there is a st
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -29,6 +30,14 @@ from engine.errors import ConflictError, NotFoundError
 
 PLANNING_KEY, PLANNING = "generationMode", "prewriter"
 """The setting of a story with which a planner goes before the writer."""
+
+_WORKS_ON: Mapping[str, str] = {
+    WRITER: "prose",
+    ANALYZE: "prose",
+    "librarian.optimize-character": "character",
+    "character-chat.chat": "character",
+}
+"""Of which type the fragment of an order is, for agents that work on one type alone."""
 
 _NOT_FOR_THE_PLANNER = frozenset({"instructions", "tools", "author-input"})
 """Blocks of the writer that a planner must not take for its own."""
@@ -82,8 +91,8 @@ class RunPrompts:
                 raise NotFoundError(
                     f"there is no fragment {order.fragment_id[:80]!r} in this branch of story {order.place.story!r}"
                 )
-        if fragment is not None and order.agent in (WRITER, ANALYZE) and fragment.type != "prose":
-            raise ConflictError(f"{order.agent} works on prose, and {fragment.id!r} is of type {fragment.type!r}")
+        if fragment is not None:
+            _check_fragment(order.agent, fragment)
         return OrderedStory(order, snapshot, fragment, datetime.now(UTC).isoformat(timespec="minutes"))
 
     async def prompt(self, story: OrderedStory, *, brief: str | None = None) -> RunPrompt:
@@ -166,6 +175,16 @@ class RunPrompts:
                 return replace(context, character=fragment)
             case _:
                 return replace(context, target_fragment=fragment)
+
+
+def _check_fragment(agent: str, fragment: Fragment) -> None:
+    needed = _WORKS_ON.get(agent)
+    if needed is not None and fragment.type != needed:
+        raise ConflictError(
+            f"{agent} works on a fragment of type {needed!r}, and {fragment.id!r} is of type {fragment.type!r}"
+        )
+    if fragment.archived:
+        raise ConflictError(f"fragment {fragment.id!r} is in the archive, and no agent works on it; restore it first")
 
 
 def _pinned(order: RunOrder, store: BlockStore) -> tuple[RunOrder, StorySnapshot]:

@@ -10,16 +10,21 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
+import structlog
+
 from actors.chat import Usage
-from blocks.store.files import DataFiles, Parts
+from blocks.store.documents import SetAside
+from blocks.store.files import DataFiles, Parts, shown
 from blocks.store.identities import require_folder_id
-from blocks.store.story_files import STORIES
+from blocks.store.story_files import ARCHIVED_STORIES, STORIES
 from engine.errors import ConflictError, EngineError, NotFoundError
 
 RUNS = "runs"
@@ -33,6 +38,8 @@ MOST_RECORD_BYTES = 3 * 1024 * 1024
 
 SHORTENED_TO = (200_000, 50_000, 10_000, 1_000, 100)
 """Characters that are left of each text, tried in this order until the record fits."""
+
+_log = structlog.stdlib.get_logger("runs")
 
 _RUN_ID = re.compile(r"\d{8}t\d{9}z-[0-9a-f]{8}", re.ASCII)
 
@@ -48,6 +55,7 @@ _ROW = (
     "stepCount",
     "usage",
     "savedFragmentId",
+    "notSaved",
     "error",
 )
 """What a list shows of a record."""
@@ -76,6 +84,8 @@ class RunRecord:
     steps: int = 0
     usage: Usage | None = None
     saved_fragment_id: str | None = None
+    not_saved: str | None = None
+    """Why it was not saved where it was to be."""
     error: str | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -94,42 +104,70 @@ class RunRecord:
             "stepCount": self.steps,
             "usage": None if self.usage is None else self.usage.to_json(),
             "savedFragmentId": self.saved_fragment_id,
+            "notSaved": self.not_saved,
             "error": self.error,
             "asked": dict(self.asked),
             "exchanges": [dict(exchange) for exchange in self.exchanges],
         }
 
 
+@dataclass(frozen=True, slots=True)
+class KeptRuns:
+    """What a list shows of the runs of a story, and the broken records that were met and set aside on the way."""
+
+    rows: tuple[Mapping[str, Any], ...]
+    set_aside: tuple[SetAside, ...] = ()
+
+
 class RunRecords:
-    """The records below a data folder. Raises `DataFileError` and `ForbiddenError` for what the disk refuses."""
+    """The records below a data folder. Raises `DataFileError` and `ForbiddenError` for what the disk refuses.
+
+    The records of a story lie in its folder, which may be in the archive.
+    """
 
     def __init__(self, data: Path) -> None:
         """The folder is opened now, and made where it is missing."""
         self._files = DataFiles(data)
         self._rows: dict[Parts, Mapping[str, Any]] = {}
+        self._asides = threading.Lock()
 
     def save(self, record: RunRecord) -> None:
-        """Keep a record, and let the oldest ones go. A story that is gone meanwhile does not come back for it."""
-        if not self._files.is_folder((STORIES, record.story)):
-            return
-        folder = (STORIES, record.story, RUNS)
+        """Keep a record, and let the oldest ones go. Nobody may move the story meanwhile.
+
+        Raises `NotFoundError` for a story that is gone: it does not come back for this.
+        """
+        folder = self._folder(record.story)
         written = record.to_json()
         self._files.write((*folder, f"{record.id}.json"), encoded(written))
         self._rows[*folder, f"{record.id}.json"] = _row(written)
         for name in self._names(folder)[:-KEPT_RUNS]:
-            self._files.remove((*folder, name))
+            # The record itself is kept, so what becomes of an old one is no failure of it.
+            with suppress(EngineError):
+                self._files.remove((*folder, name))
             self._rows.pop((*folder, name), None)
 
-    def rows(self, story: str) -> tuple[Mapping[str, Any], ...]:
-        """What a list shows of each run, the last one first. A record that cannot be read has its id and an error.
+    def rows(self, story: str) -> KeptRuns:
+        """What a list shows of each run, the last one first. Broken records are set aside, and the others are listed.
 
         Raises `NotFoundError` for the story.
         """
         folder = self._folder(story)
-        return tuple(self._row((*folder, name)) for name in reversed(self._names(folder)))
+        rows: list[Mapping[str, Any]] = []
+        set_aside: list[SetAside] = []
+        for name in reversed(self._names(folder)):
+            try:
+                rows.append(self._row((*folder, name)))
+            except BrokenRecordError as error:
+                set_aside.append(error.set_aside)
+            except NotFoundError:
+                continue  # it was the oldest one, and has just gone
+            except EngineError as error:
+                run_id = name.removesuffix(".json")
+                rows.append({**dict.fromkeys(_ROW), "id": run_id, "error": str(error)})
+        return KeptRuns(tuple(rows), tuple(set_aside))
 
     def read(self, story: str, run_id: str) -> Mapping[str, Any]:
-        """One record, whole. Raises `NotFoundError`, and `ConflictError` for one that cannot be read."""
+        """One record, whole. Raises `NotFoundError`, and `BrokenRecordError` for one that is none."""
         folder = self._folder(story)
         parts = (*folder, f"{run_id}.json")
         file = self._files.read(parts) if _RUN_ID.fullmatch(run_id) else None
@@ -142,15 +180,29 @@ class RunRecords:
             value: object = json.loads(file.data)
         except (ValueError, RecursionError):
             value = None
-        if not isinstance(value, dict):
-            raise ConflictError(f"the record of run {run_id!r} is broken; its file is {'/'.join(parts)!r}")
+        reason = _fault(value, run_id)
+        if reason is not None:
+            raise BrokenRecordError(run_id, self._aside(parts, reason))
         return cast("dict[str, Any]", value)
 
+    def _aside(self, parts: Parts, reason: str) -> SetAside:
+        """Set a broken record aside. Two may meet it at a time, and the second finds it gone."""
+        with self._asides:
+            if not self._files.exists(parts):
+                raise NotFoundError(f"the record {shown(parts)!r} was broken ({reason}) and is set aside")
+            now = datetime.now(UTC)
+            kept_as = self._files.set_aside(parts, now)
+        self._rows.pop(parts, None)
+        _log.warning("run_record_set_aside", path=shown(parts), kept_as=kept_as, reason=reason)
+        return SetAside(shown(parts), kept_as, reason, now)
+
     def _folder(self, story: str) -> Parts:
+        """The folder of the records of a story, wherever the story is."""
         require_folder_id("story", story)
-        if not self._files.is_folder((STORIES, story)):
-            raise NotFoundError(f"there is no story {story!r}; `GET /api/stories` lists them")
-        return (STORIES, story, RUNS)
+        for root in (STORIES, ARCHIVED_STORIES):
+            if self._files.is_folder((root, story)):
+                return (root, story, RUNS)
+        raise NotFoundError(f"there is no story {story!r}; `GET /api/stories` lists them")
 
     def _names(self, folder: Parts) -> tuple[str, ...]:
         return tuple(name for name in self._files.names(folder) if _RUN_ID.fullmatch(name.removesuffix(".json")))
@@ -158,13 +210,35 @@ class RunRecords:
     def _row(self, parts: Parts) -> Mapping[str, Any]:
         row = self._rows.get(parts)
         if row is None:
-            run_id = parts[-1].removesuffix(".json")
-            try:
-                row = _row(self.read(parts[1], run_id))
-            except EngineError as error:
-                return {**dict.fromkeys(_ROW), "id": run_id, "error": str(error)}
+            row = _row(self.read(parts[1], parts[-1].removesuffix(".json")))
             self._rows[parts] = row
         return row
+
+
+class BrokenRecordError(ConflictError):
+    """Raised for a file that is no record of that run. It was set aside, so there is no such record any more."""
+
+    def __init__(self, run_id: str, set_aside: SetAside) -> None:
+        super().__init__(
+            f"the record of run {run_id!r} was broken and is kept as {set_aside.kept_as!r}: {set_aside.reason}"
+        )
+        self.set_aside = set_aside
+
+
+def _fault(value: object, run_id: str) -> str | None:
+    """Why that is no record of the run, or None."""
+    if not isinstance(value, dict):
+        return "it is no JSON object"
+    record = cast("dict[str, object]", value)
+    if record.get("id") != run_id:
+        return f"`id` must be {run_id!r}, as its file is called"
+    for name in ("agent", "startedAt", "finishReason"):
+        if not isinstance(record.get(name), str):
+            return f"`{name}` must be a text"
+    exchanges = record.get("exchanges")
+    if not isinstance(exchanges, list) or not all(isinstance(one, dict) for one in cast("list[object]", exchanges)):
+        return "`exchanges` must be a list of objects"
+    return None
 
 
 def encoded(record: Mapping[str, Any]) -> bytes:

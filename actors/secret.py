@@ -6,8 +6,8 @@ A `Secret` never shows itself; a `Scrubber` takes given secrets out of what a pr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import final
+from collections.abc import Iterable, Mapping
+from typing import cast, final
 
 HIDDEN = "(secret)"
 """What stands where a secret stood."""
@@ -17,6 +17,9 @@ SHORTEST_SCRUBBED = 6
 
 SHORTEST_SCRUBBED_FROM_PROSE = 16
 """Characters. Keys that open anything are longer, and stand-ins such as `lm-studio` may well be words of a story."""
+
+SCRUBBED_CHARACTERS = 64 * 1024
+"""Of a text of which the beginning is shown: what comes later is cut off anyway."""
 
 _WORD = re.compile(r"[^\s\"'()<>{}\[\],;=]+")
 
@@ -62,20 +65,36 @@ class Scrubber:
         parts = {part for text in texts for part in (text, *text.split())}
         self._all = sorted((part for part in parts if len(part) >= SHORTEST_SCRUBBED), key=len, reverse=True)
         self._long = [part for part in self._all if len(part) >= SHORTEST_SCRUBBED_FROM_PROSE]
+        self._all_written = _written(self._all)
+        self._long_written = _written(self._long)
 
     def message(self, text: str) -> str:
         """A text that a provider, or a library, has made about a request: without the secrets, and without what looks
         like the rest of one.
         """
-        for secret in self._all:
-            text = text.replace(secret, HIDDEN)
-        return _WORD.sub(_unmasked, text)
+        return _WORD.sub(_unmasked, _without(text, self._all, self._all_written))
+
+    def beginning(self, text: str, characters: int) -> str:
+        """The first characters of a `message`. Nothing of a secret is left where it is cut."""
+        return self.message(text[:SCRUBBED_CHARACTERS])[:characters]
 
     def prose(self, text: str) -> str:
         """A whole text that a model has written, without the secrets that cannot be meant."""
-        for secret in self._long:
-            text = text.replace(secret, HIDDEN)
-        return text
+        return _without(text, self._long, self._long_written)
+
+    def tree(self, value: object) -> object:
+        """What was decoded from JSON, with every text in it as `prose` gives it, the names of members too.
+
+        Raises `RecursionError` for what is nested too deeply.
+        """
+        if isinstance(value, str):
+            return self.prose(value)
+        if isinstance(value, Mapping):
+            members = cast("Mapping[str, object]", value)
+            return {self.prose(name): self.tree(member) for name, member in members.items()}
+        if isinstance(value, list):
+            return [self.tree(one) for one in cast("list[object]", value)]
+        return value
 
     def flow(self) -> Flow:
         """For a text that comes in pieces, between which a secret may be cut."""
@@ -101,6 +120,29 @@ class Flow:
         """What was held back last."""
         rest, self._held = self._held, ""
         return rest
+
+
+def _written(secrets: list[str]) -> re.Pattern[str] | None:
+    """What finds secrets also where characters of them are escaped as in JSON, over and over, or as in a URL."""
+    if not secrets:
+        return None
+    # Possessive and bounded: a text of nothing but backslashes costs no more than another.
+    return re.compile("|".join("".join(map(_character, secret)) for secret in secrets))
+
+
+def _character(character: str) -> str:
+    if character == "\\":
+        return r"(?:\\{1,4}+(?:u005[cC])?|%5[cC])"
+    code = "".join(f"[{digit}{digit.upper()}]" for digit in f"{ord(character):02x}")
+    return rf"(?:\\{{0,4}}+(?:{re.escape(character)}|u00{code})|%{code})"
+
+
+def _without(text: str, secrets: list[str], written: re.Pattern[str] | None) -> str:
+    for secret in secrets:
+        text = text.replace(secret, HIDDEN)
+    if written is not None and ("\\" in text or "%" in text):
+        text = written.sub(HIDDEN, text)
+    return text
 
 
 def _unmasked(word: re.Match[str]) -> str:

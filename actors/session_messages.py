@@ -384,5 +384,10 @@ class NoteError(Message[None]):
 
 
 @dataclass(frozen=True, slots=True)
+class CountSessions(Message[int]):
+    """How many sessions there are now."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReadSessions(Message[SessionsStatus]):
     """The sessions and the counters now."""

@@ -21,7 +21,6 @@ from protocol.log_level import LogLevel
 from protocol.notifications import cancelled_notification
 from protocol.task import Task
 from protocol.tool import ToolError
-from protocol.versions import REVISIONS
 
 ANSWER_SECONDS = 600.0
 """How long a client may take to answer, seconds: a person may have to read and fill in something."""
@@ -34,6 +33,8 @@ _log = structlog.stdlib.get_logger("mcp")
 
 class SessionTalk:
     """See `Talk`. `resumable` says that the client takes its answer from a stream that it can come back to."""
+
+    __slots__ = ("_active", "_open", "_resumable", "_sessions")
 
     def __init__(self, sessions: SessionsActor, active: ActiveSession, *, resumable: bool = False) -> None:
         self._sessions = sessions
@@ -64,7 +65,7 @@ class SessionTalk:
     @property
     def can_come_back(self) -> bool:
         """Where revision and client know how."""
-        return self._resumable and REVISIONS[self._active.session.protocol_version].priming_event
+        return self._resumable
 
     async def ask(self, call: Call, requests: Mapping[str, InputRequest], state: object) -> Mapping[str, InputResponse]:
         """See `Interaction`."""

@@ -35,6 +35,7 @@ from actors.session_messages import (
     CancelCall,
     CloseStream,
     CloseStreams,
+    CountSessions,
     DeleteSession,
     End,
     EndpointCounters,
@@ -90,6 +91,7 @@ __all__ = [
     "CancelCall",
     "CloseStream",
     "CloseStreams",
+    "CountSessions",
     "DeleteSession",
     "End",
     "EndpointCounters",
@@ -418,6 +420,11 @@ class SessionsActor(Actor[SessionBook]):
     @handles(NoteError)
     async def _note_error(self, message: NoteError) -> None:
         self.state.last_error = message.error
+
+    @handles(CountSessions)
+    async def _count(self, message: CountSessions) -> int:
+        self._prune()
+        return len(self.state.table)
 
     @handles(ReadSessions)
     async def _read(self, message: ReadSessions) -> SessionsStatus:

@@ -14,11 +14,11 @@ import trio
 
 from actors.agent_offers import AgentOffers
 from actors.agent_tools import AgentToolLists
-from actors.agents import AgentOptions, AgentsActor
+from actors.agents import AgentOptions, AgentsActor, LookAtFolders
 from actors.announcer import Announcer
 from actors.app import RunningApp
 from actors.block_prompts import BlockPrompts
-from actors.blocks import BlocksActor
+from actors.blocks import BlocksActor, OwnBlocksActor
 from actors.calls import Calls
 from actors.catalog import CatalogActor, owners_of
 from actors.configured_models import ConfiguredModels
@@ -32,10 +32,10 @@ from actors.providers import ProvidersActor
 from actors.python_units import PythonUnits
 from actors.readings import RunningReadings
 from actors.renderer import find_renderer
-from actors.resolution import CapabilityEdit, ResolutionActor
+from actors.resolution import CapabilityEdit, ReadKnown, ResolutionActor
 from actors.resource_changes import ResourceChanges
 from actors.run_prompt import RunPrompts
-from actors.sessions import CloseStreams, SessionsActor
+from actors.sessions import CloseStreams, CountSessions, SessionsActor
 from actors.space_agent_blocks import LivingEngine
 from actors.stream import StreamActor
 from actors.supervisor import Supervisor
@@ -49,6 +49,7 @@ from actors.world import CommitStore, WorldActor
 from actors.world_library import WorldLibrary
 from blocks.story_agents.roster import story_agents
 from engine.engine import Engine
+from engine.errors import EngineError
 from presets.adapters import MCP_NAME_PREFIX
 from presets.builtins import drawing, general, graph, scene, units
 from presets.builtins.general_resources import PROGRAM_URI
@@ -129,11 +130,12 @@ class Space:
         )
         self.tool_finder = ToolFinder(self.programs.sdk_of)
         self.blocks = BlocksActor(options.data, lambda: engine.now)
-        self.agents = AgentsActor(self.resolution, options.agents, self.programs, self.blocks)
+        self.own_blocks = OwnBlocksActor(options.data, lambda: engine.now)
+        self.agents = AgentsActor(self.resolution, options.agents, self.programs, self.own_blocks)
         self.tools = AgentToolLists(
             self.catalog.tools, self.agents.agents, self.programs.run_code_entry, self.tool_finder.pair
         )
-        self.programs.connect(self.tools, self._why_not_offered)
+        self.programs.connect(self.tools, self._why_not_offered, self._known_tools)
         self.tool_finder.connect(self.tools, self._why_not_offered)
         self.offers = AgentOffers(self.tools, self.catalog.resources, self.catalog.prompts)
         settings, facts = engine.settings, engine.facts()
@@ -166,6 +168,7 @@ class Space:
         models = ConfiguredModels(self.providers.providers)
         self.block_prompts = BlockPrompts(
             self.blocks,
+            self.own_blocks,
             self.agents,
             self.programs.runtime,
             self._living_engine,
@@ -192,6 +195,7 @@ class Space:
                 self.listeners,
                 self.sessions,
                 self.blocks,
+                self.own_blocks,
                 self.world,
                 self.providers,
             ]
@@ -219,6 +223,7 @@ class Space:
             await nursery.start(self.units.run)
             nursery.start_soon(self._announcer.run)
             nursery.start_soon(self._prune_tasks)
+            nursery.start_soon(self._follow_agents)
             nursery.start_soon(self.changes.run)
             nursery.start_soon(self._find_renderer)
             task_status.started()
@@ -226,16 +231,17 @@ class Space:
             nursery.cancel_scope.cancel()
 
     async def drain(self, seconds: float) -> bool:
-        """Take no more calls and runs, let those in flight end within that time, then end every stream.
+        """Take no more calls and runs, cancel the runs, let the calls in flight end within that time, then end every
+        stream.
 
-        True when all ended.
+        True when all ended within that time.
         What has not ended is cancelled while the actors still answer, so that it leaves things whole: a program makes
         one step of what it has changed.
         """
         with trio.move_on_after(seconds) as scope:
             await _both(self.calls.drain, self.generation.drain)
         with trio.move_on_after(CUT_OFF_SECONDS):
-            await _both(self.calls.cut_off, self.generation.cut_off)
+            await self.calls.cut_off()
         await self.sessions.ask(CloseStreams())
         await self.listeners.ask(CloseListeners())
         return not scope.cancelled_caught
@@ -272,6 +278,14 @@ class Space:
             },
         )
 
+    async def _known_tools(self) -> frozenset[str]:
+        """The names of all tools that exist, offered or not."""
+        registered = frozenset(entry.definition.name for entry in self.catalog.tools.value)
+        try:
+            return registered | frozenset((await self.resolution.ask(ReadKnown())).tools)
+        except ActorError:
+            return registered
+
     async def _why_not_offered(self, name: str) -> str:
         try:
             explanation = await self.context.ask(ExplainTool(name, owners_of(self.catalog.tools.value)))
@@ -286,6 +300,22 @@ class Space:
         while context.surface != SCENE:
             context = (await contexts.next()).context
         _log.info("renderer_found", renderer=await find_renderer())
+
+    async def _follow_agents(self) -> None:
+        """Let an agent that was edited be what its folder says for those who are connected, too."""
+        said = ""
+        while True:
+            await trio.sleep(self.options.agents.look_seconds)
+            try:
+                if await self.sessions.ask(CountSessions()):
+                    await self.agents.ask(LookAtFolders())
+                said = ""
+            except ActorStoppedError:
+                return
+            except (ActorError, EngineError) as error:
+                if str(error) != said:
+                    said = str(error)
+                    _log.warning("agents_not_followed", reason=said)
 
     async def _prune_tasks(self) -> None:
         """Take away tasks whose time is over, also where nobody asks after any."""

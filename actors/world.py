@@ -75,8 +75,20 @@ class Execute(Message[WorldDone[ResultT]], Generic[ResultT]):
 
 
 @dataclass(frozen=True, slots=True)
-class MergeSteps(Message[int]):
-    """Make one step of those that were made under a group, in each world that has any. The reply is how many.
+class MergedInWorlds:
+    """What became of the steps of a group: `steps` were made in `worlds`, and are `pieces` of the histories now.
+
+    There are as many pieces as worlds, unless steps of others stay between those of the group.
+    """
+
+    steps: int = 0
+    pieces: int = 0
+    worlds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MergeSteps(Message[MergedInWorlds]):
+    """Make one step of those that were made under a group, in each world that has any.
 
     Raises `StoreError` with those of a world that could not be written left as they were.
     """
@@ -153,12 +165,14 @@ class WorldActor(Actor[Engine]):
         )
 
     @handles(MergeSteps)
-    async def _merge_steps(self, message: MergeSteps) -> int:
-        count = 0
+    async def _merge_steps(self, message: MergeSteps) -> MergedInWorlds:
+        steps = pieces = worlds = 0
         for world_id in self.state.close_group(message.step_group):
             merged = await self._do(partial(self.state.merge_steps, world_id, message.step_group, message.label))
-            count += merged.result
-        return count
+            steps += merged.result.steps
+            pieces += merged.result.pieces
+            worlds += merged.result.pieces > 0
+        return MergedInWorlds(steps, pieces, worlds)
 
     @handles(Undo)
     async def _undo(self, message: Undo) -> WorldDone[HistoryMove]:

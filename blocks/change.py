@@ -6,11 +6,22 @@ from dataclasses import dataclass
 from typing import Literal
 
 ChangeKind = Literal[
-    "definition", "custom", "script", "script-error", "content", "position", "neighbour", "order", "hook", "tags"
+    "definition",
+    "custom",
+    "script",
+    "script-error",
+    "content",
+    "position",
+    "neighbour",
+    "order",
+    "hook",
+    "tags",
+    "too-large",
 ]
 """What it was: the agent's `definition`; a `custom` block's text; its `script`, or that one's `script-error`; an
 override's `content` or `order`; a `position` in `blockOrder`, or the place beside a `neighbour` of what `blockOrder`
-does not name; a plugin's `hook`; fragment `tags` that were expanded."""
+does not name; a plugin's `hook`; fragment `tags` that were expanded; a content that was `too-large`, in whose place
+a line says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +57,19 @@ class Dropped:
 @dataclass(frozen=True, slots=True)
 class ScriptError:
     """A script block that failed, and the whole message: for people, not for the model."""
+
+    id: str
+    name: str
+    message: str
+
+    def to_json(self) -> dict[str, str]:
+        """`{id, name, message}`."""
+        return {"id": self.id, "name": self.name, "message": self.message}
+
+
+@dataclass(frozen=True, slots=True)
+class BlockError:
+    """A block that could not be made as it is wanted, so that a line stands in its place; and why."""
 
     id: str
     name: str

@@ -6,22 +6,46 @@ context → `before_context` → default blocks → the user's config → `befor
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol, TypeVar
 
 from blocks.agents import AgentBlockDefinition, AgentBlockRegistry
 from blocks.apply import Audience, apply_block_config
 from blocks.block import ContextBlock, ContextMessage
-from blocks.change import Change
-from blocks.compile import compile_placed
+from blocks.change import BlockError, Change
+from blocks.compile import ROLES, Compiled, compile_placed
 from blocks.config import EMPTY_CONFIG, AgentBlockConfig
 from blocks.context import AgentBlockContext, ToolOffer
-from blocks.fragment import FragmentLookup
-from blocks.fragment_tags import expand_fragment_tags
+from blocks.fragment import Fragment, FragmentLookup
+from blocks.fragment_tags import ContentTooLargeError, tagged_fragments, with_fragments
 from blocks.hooks import Hooks
 from blocks.provenance import ContextReport, Traced, report_blocks, trace_hooks
 from blocks.script import ScriptEvaluator
 from blocks.script_context import script_context
+
+MAX_PROMPT_CHARACTERS = 4 * 1024 * 1024
+"""Code points of the contents of a whole prompt, a million tokens or so: no model reads more, and each is copied
+several times on its way."""
+
+LARGE_CHARACTERS = 64 * 1024
+"""From here on a prompt is put together beside whatever else goes on: that takes a millisecond and more."""
+
+ResultT = TypeVar("ResultT")
+
+
+class Beside(Protocol):
+    """Carries out a piece of work that takes its time, so that nothing else has to wait for it."""
+
+    async def __call__(self, work: Callable[[], ResultT], /) -> ResultT:
+        """What the work gives; raises what it raises."""
+        ...
+
+
+async def at_once(work: Callable[[], ResultT]) -> ResultT:
+    """The work, done here and now."""
+    return work()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +90,13 @@ async def compile_agent_context(
     hooks: Hooks | None = None,
     plugins: Collection[str] | None = None,
     audience: Audience = Audience.MODEL,
+    beside: Beside = at_once,
 ) -> CompiledContext:
     """The prompt of that agent in that context, as the user wants it.
 
-    `tools` are those that the run would offer; `plugins` are the enabled ones, None for all. Raises `UnknownAgentError`
-    and `HookError`; a script that fails is in the report.
+    `tools` are those that the run would offer; `plugins` are the enabled ones, None for all. `beside` does what takes
+    its time with large prompts. Raises `UnknownAgentError` and `HookError`; a script that fails is in the report, and
+    so is a block that is too large, alone or with those before it: in its place stands a line that says so.
     """
     definition = registry.require(agent_name)
     hooks = hooks or Hooks()
@@ -85,16 +111,55 @@ async def compile_agent_context(
     )
     steps = await hooks.before_blocks(applied.blocks, plugins)
     traced = trace_hooks(Traced(applied.blocks, applied.changes, applied.dropped), steps)
-    expanded = [
-        replace(block, content=await expand_fragment_tags(block.content, fragments.fragment)) for block in traced.blocks
-    ]
-    changes = [
-        made if before.content == after.content else (*made, Change("tags"))
-        for made, before, after in zip(traced.changes, traced.blocks, expanded, strict=True)
-    ]
-    compiled = compile_placed(expanded)
-    messages, message_hooks = await hooks.before_generation(compiled.messages, plugins)
-    report = ContextReport(
-        report_blocks(compiled, changes, messages), traced.dropped, applied.script_errors, message_hooks
-    )
+    found = await tagged_fragments((block.content for block in traced.blocks), fragments.fragment)
+    large = bool(found) or sum(len(block.content) for block in traced.blocks) > LARGE_CHARACTERS
+    aside = beside if large else at_once
+    made = await aside(partial(_put_together, traced, found))
+    messages, message_hooks = await hooks.before_generation(made.compiled.messages, plugins)
+    reports = await aside(partial(report_blocks, made.compiled, made.changes, messages))
+    report = ContextReport(reports, traced.dropped, applied.script_errors, message_hooks, made.errors)
     return CompiledContext(messages, traced.blocks, context.enabled_tools, report)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    compiled: Compiled
+    changes: tuple[tuple[Change, ...], ...]
+    errors: tuple[BlockError, ...]
+
+
+def _put_together(traced: Traced, found: Mapping[str, Fragment | None]) -> _Made:
+    """The messages with their tags expanded, and never more than `MAX_PROMPT_CHARACTERS` of contents."""
+    blocks = list(traced.blocks)
+    changes = list(traced.changes)
+    errors: list[BlockError] = []
+    left = MAX_PROMPT_CHARACTERS
+    # In the order in which they are read, so that what is left out is what comes last.
+    for index in sorted(range(len(blocks)), key=lambda at: (blocks[at].role != ROLES[0], blocks[at].order)):
+        block = blocks[index]
+        try:
+            content = _fitting(with_fragments(block.content, found), left)
+            made = Change("tags") if content != block.content else None
+        except ContentTooLargeError as error:
+            name = block.name or block.id
+            errors.append(BlockError(block.id, name, str(error)))
+            content, made = too_large_placeholder(name), Change("too-large", str(error))
+        left -= len(content)
+        blocks[index] = replace(block, content=content)
+        if made is not None:
+            changes[index] = (*changes[index], made)
+    return _Made(compile_placed(blocks), tuple(changes), tuple(errors))
+
+
+def _fitting(content: str, left: int) -> str:
+    if len(content) > left:
+        raise ContentTooLargeError(
+            f"with it the contents of the prompt have more than {MAX_PROMPT_CHARACTERS:,} characters; shorten it, or "
+            "switch blocks off"
+        )
+    return content
+
+
+def too_large_placeholder(name: str) -> str:
+    """What stands in the prompt for a block of that name that is too large."""
+    return f'[Block "{name}" is left out: it is too large]'

@@ -10,6 +10,13 @@ from typing import Any, TypeAlias, cast
 
 from blocks.block import ContextBlock
 from blocks.config import AgentBlockConfig, BlockOverride, CustomBlockDefinition, is_custom_id
+from blocks.given import (
+    demand_none,
+    issues_of_block_order,
+    issues_of_custom_block,
+    issues_of_override,
+    unknown_members,
+)
 from blocks.issue import InvalidBlockDataError, Issue
 from blocks.json_value import plain
 from blocks.placement import Standing, insertion_index
@@ -31,6 +38,7 @@ def add_custom_block(config: AgentBlockConfig, raw: object, defaults: Defaults =
     `InvalidBlockDataError`.
     """
     added = CustomBlockDefinition.from_json(raw)
+    demand_none(issues_of_custom_block(_object(raw)))
     block_order = config.block_order
     if block_order:
         standings = [Standing(one.id, one.role, one.order) for one in (*defaults, *config.custom_blocks)]
@@ -53,6 +61,7 @@ def update_custom_block(config: AgentBlockConfig, block_id: str, raw: object) ->
     if index is None:
         known = ", ".join(repr(one.id) for one in config.custom_blocks) or "none"
         raise NotFoundError(f"there is no custom block {block_id[:80]!r}; there are {known}")
+    demand_none(issues_of_custom_block(changes))
     updated = CustomBlockDefinition.from_json({**config.custom_blocks[index].to_json(), **changes})
     blocks = (*config.custom_blocks[:index], updated, *config.custom_blocks[index + 1 :])
     overrides = dict(config.overrides)
@@ -95,6 +104,7 @@ def patch_overrides(config: AgentBlockConfig, raw: object) -> AgentBlockConfig:
             continue
         try:
             changes = _object(fields)
+            demand_none(issues_of_override(changes))
             merged = _merged(overrides.get(block_id, BlockOverride()), changes)
         except InvalidBlockDataError as error:
             issues.extend(error.under(block_id).issues)
@@ -137,10 +147,10 @@ def set_auto_analysis_disabled(config: AgentBlockConfig, raw: object) -> AgentBl
 def patch_config(config: AgentBlockConfig, raw: object) -> AgentBlockConfig:
     """All that `raw` says of `PATCHED`, or nothing of it where any is wrong: overrides are merged, the rest replaced.
 
-    Other keys are ignored. Raises `InvalidBlockDataError` with every issue.
+    Raises `InvalidBlockDataError` with every issue, also for any other key: custom blocks are changed one by one.
     """
     changes = _object(raw)
-    issues: list[Issue] = []
+    issues = [*unknown_members(changes, PATCHED), *issues_of_block_order(changes.get("blockOrder"))]
     for key in PATCHED:
         if key not in changes:
             continue

@@ -170,4 +170,6 @@ def _issue(found: ErrorDetails) -> Issue:
     if found["type"] == "missing":
         code = "invalid_value" if path[-1:] and path[-1] in _WORDS else "invalid_type"
         return Issue(path, code, "is missing")
+    if found["type"] == "model_type":  # pydantic would name the class, which nobody outside knows
+        return Issue(path, code, "must be an object")
     return Issue(path, code, found["msg"].replace("Input should be", "must be"))

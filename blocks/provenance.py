@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blocks.block import ContextBlock, ContextMessage, Role
-from blocks.change import Change, Dropped, ScriptError
+from blocks.change import BlockError, Change, Dropped, ScriptError
 from blocks.compile import Compiled
 from blocks.hooks import Step
 from blocks.prose import utf16_units
@@ -69,6 +69,7 @@ class ContextReport:
     dropped: tuple[Dropped, ...] = ()
     script_errors: tuple[ScriptError, ...] = ()
     message_hooks: tuple[str, ...] = ()
+    block_errors: tuple[BlockError, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -76,13 +77,14 @@ class ContextReport:
         return sum(block.tokens for block in self.blocks)
 
     def to_json(self) -> dict[str, Any]:
-        """`{blocks, blockCount, tokens, dropped, scriptErrors, messageHooks}`."""
+        """`{blocks, blockCount, tokens, dropped, scriptErrors, blockErrors, messageHooks}`."""
         return {
             "blocks": [block.to_json() for block in self.blocks],
             "blockCount": len(self.blocks),
             "tokens": self.tokens,
             "dropped": [one.to_json() for one in self.dropped],
             "scriptErrors": [one.to_json() for one in self.script_errors],
+            "blockErrors": [one.to_json() for one in self.block_errors],
             "messageHooks": list(self.message_hooks),
         }
 

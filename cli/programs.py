@@ -117,7 +117,7 @@ def _print(program: Program) -> None:
             ("started at", program.started_at),
             ("seconds", program.seconds),
             ("ended", _ended(program)),
-            ("steps made one", program.steps),
+            ("steps to undo", program.steps),
         ],
     )
     _print_part("Program", program.code)

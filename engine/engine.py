@@ -27,7 +27,7 @@ from engine.stored import (
     WorldRecovery,
     WorldRows,
 )
-from engine.world import Command, Executed, HistoryMove, World, WorldContent
+from engine.world import Command, Executed, HistoryMove, MergedSteps, World, WorldContent
 
 ResultT_co = TypeVar("ResultT_co", covariant=True)
 ResultT = TypeVar("ResultT")
@@ -304,8 +304,8 @@ class Engine:
         """Forget a group of steps. The result are the worlds in which it has any, for `merge_steps`."""
         return tuple(world_id for world_id in self._open_groups.pop(group, {}) if world_id in self._state.entries)
 
-    def merge_steps(self, world_id: str, group: str, label: str) -> EngineExecuted[int]:
-        """Make one step of those of the group in a world; the result is how many there were. See `World.merge_steps`.
+    def merge_steps(self, world_id: str, group: str, label: str) -> EngineExecuted[MergedSteps]:
+        """Make one step of those of the group in a world; the result is what became of them. See `World.merge_steps`.
 
         Raises `KeyError` for a world that does not exist.
         """

@@ -57,6 +57,18 @@ class WorldContent:
 
 
 @dataclass(frozen=True, slots=True)
+class MergedSteps:
+    """What became of the steps of a group: how many there were, and how many they are now.
+
+    They are one, or more where steps of others stay between them or some of them were undone; and none where they
+    cancelled each other out.
+    """
+
+    steps: int
+    pieces: int
+
+
+@dataclass(frozen=True, slots=True)
 class Executed(Generic[ResultT_co]):
     """What one command did: its result for the asker, and the rest for the store.
 
@@ -162,8 +174,8 @@ class World:
             self._position += 1
         return Executed(result, changes, self._revision, self._position, *before, steps, discarded)
 
-    def merge_steps(self, group: str, label: str) -> Executed[int]:
-        """Make one step of those of a group, under that label; the result is how many there were.
+    def merge_steps(self, group: str, label: str) -> Executed[MergedSteps]:
+        """Make one step of those of a group, under that label; the result is what became of them.
 
         Steps of others between them stay where they are, so each run of the group becomes a step of its own, and one
         that was undone does not come together with one that was not. Steps that cancel each other out leave none. The
@@ -174,14 +186,15 @@ class World:
         discarded = tuple(self._steps[first:])
         count = sum(step.group == group for step in discarded)
         if count == 0:
-            return Executed(0, (), *before, *before)
+            return Executed(MergedSteps(0, 0), (), *before, *before)
         position = max(self._position, first)
-        done = _merged(self._steps[first:position], group, label)
-        undone = _merged(self._steps[position:], group, label)
+        done, undone = (_merged(part, group, label) for part in (self._steps[first:position], self._steps[position:]))
+        made = len(done) + len(undone) - (len(discarded) - count)
         steps = tuple(replace(step, sequence=first + number) for number, step in enumerate((*done, *undone), start=1))
         self._steps[first:] = steps
         self._position = min(self._position, first + len(done))
-        return Executed(count, (), self._revision, self._position, *before, steps, discarded)
+        merged = MergedSteps(count, made)
+        return Executed(merged, (), self._revision, self._position, *before, steps, discarded)
 
     def undo(self) -> Executed[HistoryMove]:
         """Take the last step back. Raises `ConflictError` when there is none."""

@@ -18,14 +18,25 @@ from presets.context import ContextSnapshot, FactValue
 from presets.definition import DefaultState, OverrideState, PresetDefinition, Risk
 from presets.matching import NONE, ContextPattern, plain_word
 from presets.overrides import NO_OVERRIDES, Overrides
-from presets.presentation import RESERVED_NAMES
+from presets.presentation import CALL_TOOL_NAME, FIND_TOOLS_NAME, RUN_CODE_NAME, presented_name
 from presets.registry import PresetRegistry
 from presets.resolution import ActiveTool, Reason, Resolution, decide
-from presets.suggestions import close_names, did_you_mean, quoted
+from presets.suggestions import close_names, no_such_tool, quoted
 from presets.tool_definitions import MANAGED_OWNER
 
 MAX_SAID_CONTEXTS = 3
 """Contexts that a sentence names; the details hold them all."""
+
+_OF_FINDERS = "only agents whose composition has a row 'tool-finder' have it."
+
+_WHOSE = {
+    RUN_CODE_NAME: (
+        "it runs programs, and only agents that are shown their tools as code have it, such as the agent 'code'."
+    ),
+    FIND_TOOLS_NAME: f"it finds tools, and {_OF_FINDERS}",
+    CALL_TOOL_NAME: f"it calls tools by name, and {_OF_FINDERS}",
+}
+"""Who has the tools that are no registrations."""
 
 _LAST = 3
 """The rank of the least useful reason."""
@@ -335,20 +346,17 @@ class _Explainer:
         return None if owner == MANAGED_OWNER else owner
 
     def _unknown(self, tool: str) -> Explanation:
-        if RESERVED_NAMES.reserved(tool):
-            return Explanation(
-                tool=tool,
-                state=ToolState.UNKNOWN,
-                reason=f"There is no tool {quoted(tool)} here: it runs programs, and only agents that are shown their "
-                "tools as code have it, such as the agent 'code'.",
-            )
+        kept = presented_name(tool)
+        if kept is not None:
+            reason = f"There is no tool {quoted(tool)} here: {_WHOSE[kept]}"
+            return Explanation(tool=tool, state=ToolState.UNKNOWN, reason=reason)
         names = {adapter.mcp_name for adapter in self._adapters} | set(self._owners)
         ids = {adapter.id for adapter in self._adapters} if "." in tool else set[str]()
         close = close_names(tool, sorted(names | ids))
         return Explanation(
             tool=tool,
             state=ToolState.UNKNOWN,
-            reason=f"There is no tool {quoted(tool)}.{did_you_mean(close)}",
+            reason=no_such_tool(tool, close),
             suggestions=close,
         )
 

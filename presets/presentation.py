@@ -31,6 +31,8 @@ class Presentation(StrEnum):
 RUN_CODE_NAME = "space_run_code"
 """The MCP name of the tool that runs a program. It is no registration: the projection adds it where it is presented."""
 
+_SHORT_RUN_CODE_NAME = "run_code"
+
 DEFAULT_OPTION = "--presentation"
 """The option of `space serve` that sets the deployment's presentation."""
 
@@ -47,7 +49,7 @@ _PAIR_PURPOSE = "the pair that finds and calls tools by name, whether or not any
 RESERVED_NAMES = ReservedNames(
     {
         RUN_CODE_NAME: _PURPOSE,
-        "run_code": _PURPOSE,
+        _SHORT_RUN_CODE_NAME: _PURPOSE,
         FIND_TOOLS_NAME: _PAIR_PURPOSE,
         CALL_TOOL_NAME: _PAIR_PURPOSE,
     }
@@ -57,3 +59,9 @@ RESERVED_NAMES = ReservedNames(
 `run_code` is among them although it lacks Space's prefix: a client puts the server's name before it, and that is
 `space` in every configuration that Space writes.
 """
+
+
+def presented_name(name: str) -> str | None:
+    """The tool that this name is, or would be mistaken for, of those that presentation adds; None for any other."""
+    kept = RESERVED_NAMES.reserved(name)
+    return RUN_CODE_NAME if kept == _SHORT_RUN_CODE_NAME else kept

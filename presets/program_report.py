@@ -94,12 +94,31 @@ def report_of(run: ProgramRun, program_id: str, characters: int = REPORT_CHARACT
             f"[Shortened: output and result together may have {characters} characters here. The whole is kept as "
             f"program {program_id}. To see what you need, return less of it.]"
         )
+    if run.failure is not None and not shortened:
+        parts.append(f"[Kept as program {program_id}.]")
     if run.failure is None:
         if not logs and not run.has_result:
             parts.append("The program returned nothing and printed nothing; use `return` to see a value.")
         if run.unawaited:
             parts.append(f"[{_not_awaited(run.unawaited)} Their effects may be missing: await every call.]")
     return Report("\n".join(part for part in parts if part), shortened)
+
+
+def history_note(pieces: int, worlds: int) -> str:
+    """A line that says into how many steps of the history the changes went; empty where they are one, or none.
+
+    Each world has one, unless steps of others stay between those of the program.
+    """
+    if pieces <= 1:
+        return ""
+    why = (
+        f"one in each of {worlds} worlds"
+        if pieces == worlds
+        else "since something else changed the same world meanwhile"
+    )
+    return (
+        f"\n[What the program changed is {pieces} steps of the history, {why}: undo takes each of them back by itself.]"
+    )
 
 
 def _failure(failure: Failure) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.errors import ConflictError
-from presets.presentation import CALL_TOOL_NAME, FIND_TOOLS_NAME, RUN_CODE_NAME, Presentation
+from presets.presentation import CALL_TOOL_NAME, FIND_TOOLS_NAME, RUN_CODE_NAME, Presentation, presented_name
 from presets.scope_view import ScopeView
 from presets.tool_filters import Listed, ListFilter, ToolFilter
 from presets.tool_labels import GROUP, PRESET, RISK, UNLABELLED, ToolLabels
@@ -64,9 +64,13 @@ class Hidden:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """No tool of that name is registered now. Why it is not is a question for `presets.explain`."""
+    """No tool of that name is registered now. Why it is not is a question for `presets.explain`.
+
+    `meant` is a tool that presentation adds for this agent, where the name is a misspelling of it.
+    """
 
     name: str
+    meant: str | None = None
 
 
 CallDecision = MayCall | RouteThroughProgram | Hidden | Unknown
@@ -108,7 +112,11 @@ class AgentTools:
         if self.capabilities.get(name) is not None:
             return RouteThroughProgram(name)
         reason = self.why_hidden(name)
-        return Unknown(name) if reason is None else Hidden(name, reason)
+        if reason is not None:
+            return Hidden(name, reason)
+        meant = presented_name(name)
+        has_it = meant is not None and not from_program and self.offered.get(meant) is not None
+        return Unknown(name, meant if has_it else None)
 
     def why_hidden(self, name: str) -> str | None:
         """Which scope hides a registered tool from this agent, by what and why; None where none does.

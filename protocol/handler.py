@@ -78,7 +78,15 @@ from protocol.stateless_rules import Stateless, decide_stateless
 from protocol.task import Task, created_members, task_members
 from protocol.tool import JsonObject, ToolOutcome
 from protocol.tool_list import ToolList
-from protocol.versions import REVISIONS, SESSION_VERSIONS, STATELESS_VERSIONS, Revision, negotiate
+from protocol.versions import (
+    FIRST_STREAMABLE_VERSION,
+    OLDEST_VERSION,
+    REVISIONS,
+    SESSION_VERSIONS,
+    STATELESS_VERSIONS,
+    Revision,
+    negotiate,
+)
 
 __all__ = ["SERVED_METHODS", "SESSION_HEADER", "CallReply", "Handler", "ServerInfo", "error_reply"]
 
@@ -101,15 +109,22 @@ class CallReply:
 class Handler:
     """The rules of the endpoint for one server. Frozen in effect; share it freely.
 
-    Without `stateless` only clients with sessions are served.
+    Without `stateless` only clients with sessions are served. `streamable` says that the transport is Streamable HTTP:
+    then every client knows the content of the revision that brought it.
     """
 
     def __init__(
-        self, server: ServerInfo, limits: Limits = DEFAULT_LIMITS, *, stateless: Stateless | None = None
+        self,
+        server: ServerInfo,
+        limits: Limits = DEFAULT_LIMITS,
+        *,
+        stateless: Stateless | None = None,
+        streamable: bool = False,
     ) -> None:
         self._server = server
         self._limits = limits
         self._stateless = stateless
+        self._oldest_content = FIRST_STREAMABLE_VERSION if streamable else OLDEST_VERSION
         self._answers = Answers(server)
 
     def refuse_request(self, facts: HttpFacts) -> Reply | None:
@@ -146,13 +161,17 @@ class Handler:
         message: Message | ParseFault,
         session: Session | None,
         offer: ToolList | Offer,
+        *,
+        stateless: bool | None = None,
     ) -> Decision:
         """What to do about a POST. `session` is the one that `facts.session_id` names, None where it does not exist.
 
-        Where only tools are on offer nothing comes of it but what concerns tools.
+        Where only tools are on offer nothing comes of it but what concerns tools. `stateless` is what `is_stateless`
+        said, for whoever has asked that already; None where nobody has.
         """
         whole = offer if isinstance(offer, Offer) else Offer(tools=offer)
-        if self._stateless is not None and is_stateless(facts, message):
+        alone = self.is_stateless(facts, message) if stateless is None else stateless
+        if self._stateless is not None and alone:
             return decide_stateless(facts, message, whole, self._stateless, self._answers, self._limits)
         if isinstance(message, ParseFault):
             return error_reply(message.id, message.code, message.reason, 400)
@@ -221,7 +240,7 @@ class Handler:
         if outcome.input_required is not None:
             reply, problem = self._ask(decision, outcome.input_required)
             return CallReply(reply, problem is not None, problem)
-        made = wire_result(decision.call.entry, outcome, decision.version)
+        made = wire_result(decision.call.entry, outcome, self._content_version(decision.version))
         return CallReply(self._result(decision, made.body), made.is_error, made.problem)
 
     def task_created_reply(self, decision: CallTool, task: Task) -> Reply:
@@ -259,7 +278,7 @@ class Handler:
         """The messages of a prompt, or what its client is asked first."""
         if outcome.input_required is not None:
             return self._ask(decision, outcome.input_required)[0]
-        revision = REVISIONS[decision.version]
+        revision = REVISIONS[self._content_version(decision.version)]
         body: dict[str, object] = {"messages": [_fit_message(message, revision) for message in outcome.messages]}
         description = outcome.description or decision.prompt.definition.description
         if description is not None:
@@ -300,6 +319,10 @@ class Handler:
         """The answer to a batch: its answers as one array, or nothing where it held no request."""
         answers = tuple(bodies)
         return Reply(200, encode_batch(answers)) if answers else Accepted()
+
+    def _content_version(self, version: str) -> str:
+        """The revision whose content a client knows that has agreed on `version`. They sort by their dates."""
+        return max(version, self._oldest_content)
 
     def _result(self, decision: Asked, body: bytes) -> Reply:
         if isinstance(decision, SetLogLevel | Subscribe | Unsubscribe) or decision.stateless is None:

@@ -6,6 +6,7 @@ specification, transports; remote-mcp, "Transport Modes" (the session in the que
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 JSON = "application/json"
@@ -15,6 +16,8 @@ VERSION_HEADER = "mcp-protocol-version"
 METHOD_HEADER = "mcp-method"
 NAME_HEADER = "mcp-name"
 PARAMETER_HEADER_PREFIX = "mcp-param-"
+
+_QVALUE = re.compile(r"[01](?:\.[0-9]{0,3})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +62,7 @@ class HttpFacts:
         """The protocol versions that the headers name, several where it came more than once. An empty one is none."""
         # Asked several times for each request: a list, since a generator costs twice as much.
         named = [value.strip(" \t") for key, value in self.mcp_headers if key == VERSION_HEADER]
-        found = tuple([value for value in named if value])  # noqa: C409
+        found = tuple([value for value in named if value])
         return found if found or self.version is None else (self.version,)
 
     @property
@@ -77,6 +80,20 @@ class HttpFacts:
         """Whether the client takes a stream of events. One that says nothing takes anything."""
         return _accepts(self.accept, EVENT_STREAM)
 
+    @property
+    def prefers_event_stream(self) -> bool:
+        """Whether the client would rather have a stream of events than JSON.
+
+        By weight, and among equals by the order in which it names them; a wildcard, or silence, wishes for nothing.
+        """
+        if self.accept is None or EVENT_STREAM not in self.accept.lower():
+            return False
+        weights: dict[str, float] = {}
+        for item in self.accept.split(","):
+            weights.setdefault(_media_type(item), _weight(item))
+        stream, plain = weights.get(EVENT_STREAM, 0.0), weights.get(JSON, 0.0)
+        return stream > plain or (stream == plain > 0 and list(weights).index(EVENT_STREAM) < list(weights).index(JSON))
+
 
 def _media_type(value: str) -> str:
     return value.partition(";")[0].strip().lower()
@@ -91,5 +108,13 @@ def _accepts(accept: str | None, media_type: str) -> bool:
 
 def _is_refused(item: str) -> bool:
     """A weight of zero means "not this one" (RFC 9110, 12.4.2)."""
-    parameters = (parameter.replace(" ", "").lower() for parameter in item.split(";")[1:])
-    return any(parameter.startswith("q=") and parameter[2:].strip("0.") == "" for parameter in parameters)
+    return _weight(item) == 0
+
+
+def _weight(item: str) -> float:
+    """How much a media type is wanted, 0 to 1. What is no number means nothing, and is taken for 1."""
+    for parameter in item.split(";")[1:]:
+        name, _, value = parameter.replace(" ", "").lower().partition("=")
+        if name == "q":
+            return float(value) if _QVALUE.fullmatch(value) else 0.0 if not value.strip("0.") else 1.0
+    return 1.0

@@ -156,9 +156,13 @@ def needs(request: InputRequest) -> frozenset[Capability]:
 
 
 def possible(request: InputRequest, client: ClientCapabilities, revision: Revision) -> bool:
-    """Whether a client of that revision can be asked this."""
+    """Whether a client of that revision can be asked this.
+
+    To declare a capability is to permit what it is for, also where the client agreed on a revision from before there
+    were forms: it knows them all the same. What the declaration does not tell apart, the revision has to.
+    """
     known = {
-        ElicitForm: revision.elicitation,
+        ElicitForm: True,
         ElicitUrl: revision.url_elicitation,
         Sample: revision.sampling_tools or Capability.SAMPLING_TOOLS not in needs(request),
         ListRoots: True,

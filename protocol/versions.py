@@ -55,8 +55,6 @@ class Revision:
     """A stream may begin with an event that has an id and empty data; older clients fail on one."""
     completions: bool
     """A server may declare that it completes arguments."""
-    elicitation: bool
-    """Clients can be asked for a form to be filled in."""
     url_elicitation: bool
     """Clients can be asked to send their user to a page."""
     url_elicitation_error: bool
@@ -92,7 +90,6 @@ _ROWS = (
         title=False,
         priming_event=False,
         completions=False,
-        elicitation=False,
         url_elicitation=False,
         url_elicitation_error=False,
         sampling_tools=False,
@@ -112,7 +109,6 @@ _ROWS = (
         title=False,
         priming_event=False,
         completions=True,
-        elicitation=False,
         url_elicitation=False,
         url_elicitation_error=False,
         sampling_tools=False,
@@ -132,7 +128,6 @@ _ROWS = (
         title=True,
         priming_event=False,
         completions=True,
-        elicitation=True,
         url_elicitation=False,
         url_elicitation_error=False,
         sampling_tools=False,
@@ -152,7 +147,6 @@ _ROWS = (
         title=True,
         priming_event=True,
         completions=True,
-        elicitation=True,
         url_elicitation=True,
         url_elicitation_error=True,
         sampling_tools=True,
@@ -172,7 +166,6 @@ _ROWS = (
         title=True,
         priming_event=False,
         completions=True,
-        elicitation=True,
         url_elicitation=True,
         url_elicitation_error=False,
         sampling_tools=True,
@@ -196,6 +189,9 @@ TOOL_FORMS: tuple[ToolForm, ...] = tuple(dict.fromkeys(row.tool_form for row in 
 
 OLDEST_VERSION = _ROWS[0].version
 """What a client on the HTTP+SSE transport is taken to speak as long as it has not said."""
+
+FIRST_STREAMABLE_VERSION = "2025-03-26"
+"""The revision that brought Streamable HTTP. Who speaks that knows what its messages hold, whatever it asked for."""
 
 NEWEST_SESSION_VERSION = SESSION_VERSIONS[-1]
 """What `initialize` answers to a client that asks for a version which it does not open."""

@@ -27,7 +27,7 @@ from sandbox.compiler_problems import (
     problem_at,
     render_problems,
 )
-from sandbox.compiler_process import CompilerPlan, CompilerProcessError
+from sandbox.compiler_process import CompilerPlan, CompilerProcess, CompilerProcessError
 from sandbox.compiler_stripper import Refusal, Stripper
 from sandbox.deno import DenoMissingError
 from sandbox.program_text import MAX_NESTING, MAX_PROGRAM_BYTES, ProgramText, deepest_nesting, program_text
@@ -48,8 +48,12 @@ CHECK_SECONDS = 2.0
 STRIP_SECONDS = 2.0
 """Longest taking out of types. 64 kB take 10 ms."""
 
-STRIP_ATTEMPTS = 2
-"""A process may have been killed from outside, for want of memory; the program is not to be blamed for that."""
+ATTEMPTS = 2
+"""Of each process at one program. It may have been killed or stopped from outside, for want of memory; the program is
+not to be blamed for that."""
+
+WORKING_SHARE = 0.2
+"""Part of its time for which a process that is too slow has used the processor, at least, where the program is why."""
 
 START_SECONDS = 20.0
 """Longest start of a process. The checker needs 0.6 to 1 s, on a cold disk and a busy machine several times as much."""
@@ -252,12 +256,10 @@ class Compiler:
     async def _compile(self, text: ProgramText, declarations: str) -> Compiled:
         found, note = await self._check(text.body, declarations)
         if text.unchecked:
-            found = [problem for problem in found if problem.code in SYNTAX_CODES]
+            found = [problem for problem in found if problem.code in SYNTAX_CODES or is_import(problem)]
         wrong, doubtful = blocking_and_doubtful(_with_imports_explained(found))
         blocking = tuple(wrong[:MAX_PROBLEMS])
         notes = tuple(note_of(problem) for problem in doubtful[:MAX_NOTES])
-        if note is not None:
-            notes = (note, *notes)
         if blocking:
             return Compiled(None, blocking, notes)
         stripped = await self._strip(text.body)
@@ -265,52 +267,73 @@ class Compiler:
             lines = text.body.split("\n")
             line = len(lines) if stripped.line is None else stripped.line
             return Compiled(None, (problem_at(lines, line, stripped.column or 0, 0, stripped.message),), notes)
-        return Compiled(stripped, (), notes)
+        # Of a program that is not run it does not matter that it was not checked: the refusal says why.
+        return Compiled(stripped, (), notes if note is None else (f"note: not type-checked: {note}", *notes))
 
     async def _check(self, body: str, declarations: str) -> tuple[list[Problem], str | None]:
         """What the checker finds, and why it found nothing where it could not look."""
         if hides_import(body):
-            return [], "not type-checked: it spells a name with escapes"
-        assert self._checker is not None  # noqa: S101 - started before
-        try:
-            with trio.fail_after(self._check_seconds):
-                found = await self._checker.check(body, declarations)
-        except trio.TooSlowError:
-            await self._checker.process.kill()
-            self._killed_checks += 1
-            return [], f"not type-checked: the check took longer than {self._check_seconds:g} s"
-        except CompilerProcessError:
+            return [], "it spells a name with escapes"
+        why = ""
+        for _ in range(ATTEMPTS):
+            checker = await self._started_checker()
+            worked_before = checker.process.cpu_seconds()
             found = None
-        if found is None:
+            try:
+                with trio.fail_after(self._check_seconds):
+                    found = await checker.check(body, declarations)
+                why = "the program was too much for the checker"
+            except trio.TooSlowError:
+                why = f"the check took longer than {self._check_seconds:g} s"
+                if not _stood_still(checker.process, worked_before, self._check_seconds):
+                    await self._give_up_check(checker)
+                    break
+                why = f"the checker did not answer within {self._check_seconds:g} s"
+            except CompilerProcessError:
+                why = "the program was too much for the checker"
+            if found is not None:
+                return found, None
             # Dead, or alive without the part that checks: it would find nothing in any program any more.
-            await self._checker.process.kill()
-            self._killed_checks += 1
-            return [], "not type-checked: the program was too much for the checker"
-        return found, None
+            await self._give_up_check(checker)
+        return [], why
+
+    async def _give_up_check(self, checker: Checker) -> None:
+        await checker.process.kill()
+        self._killed_checks += 1
 
     async def _strip(self, body: str) -> str | Refusal:
-        for _ in range(STRIP_ATTEMPTS):
+        refusal = Refusal("")
+        for _ in range(ATTEMPTS):
             stripper = await self._started_stripper()
+            worked_before = stripper.process.cpu_seconds()
             try:
                 with trio.fail_after(STRIP_SECONDS):
                     return await stripper.strip(body)
             except trio.TooSlowError:
+                stood_still = _stood_still(stripper.process, worked_before, STRIP_SECONDS)
                 await stripper.process.kill()
-                break
+                if not stood_still:
+                    return Refusal(f"the compiler was not done with the program after {STRIP_SECONDS:g} s", 0, 0)
+                refusal = Refusal(f"the compiler did not answer within {STRIP_SECONDS:g} s; try again", 0, 0)
             except CompilerProcessError:
                 await stripper.process.kill()
-        # Only depth kills it twice: the parser recurses, and its stack has an end.
-        return Refusal("the program is too deeply nested to be compiled", 0, 0)
+                # Only depth kills it twice: the parser recurses, and its stack has an end.
+                refusal = Refusal("the program is too deeply nested to be compiled", 0, 0)
+        return refusal
 
     async def _start_missing(self) -> None:
         """Start the processes that are not there. Raises `DenoMissingError`, `OSError` and `CompilerProcessError`."""
         await self._started_stripper()
+        await self._started_checker()
+        self._missing = None
+
+    async def _started_checker(self) -> Checker:
         if self._checker is not None and not self._checker.process.is_alive:
             await self._checker.process.kill()
             self._checker = None
         if self._checker is None:
             self._checker = await self._started(Checker.start)
-        self._missing = None
+        return self._checker
 
     async def _started_stripper(self) -> Stripper:
         if self._stripper is not None and not self._stripper.process.is_alive:
@@ -356,6 +379,12 @@ async def seconds_of_checks(compiler: Compiler, programs: Sequence[tuple[str, st
         await compiler.compile(program, declarations)
         seconds.append(time.perf_counter() - started)
     return tuple(seconds)
+
+
+def _stood_still(process: CompilerProcess, worked_before: float | None, seconds: float) -> bool:
+    """Whether a process that took too long has not been working; False where the system does not tell."""
+    worked = process.cpu_seconds()
+    return worked is not None and worked_before is not None and worked - worked_before < WORKING_SHARE * seconds
 
 
 def _refused(message: str, text: str) -> Compiled:

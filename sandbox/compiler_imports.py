@@ -13,12 +13,28 @@ from sandbox.compiler_problems import Problem
 
 NO_IMPORTS = "a program cannot import or export anything; it has `tools`, `sdk` and what JavaScript itself brings"
 
-_LOOK_ALIKE = "\u0585"
-"""A letter that looks like an o (Armenian) and may stand in a name."""
+_CHANGED_LETTERS = {
+    "import": 3,
+    "export": 3,
+    "module": 1,
+    "require": 6,
+    # Of the comments that name a file: `/// <reference path="…" />`, `@deno-types="…"`, `@ts-types="…"` and
+    # `@jsxImportSource …` with `@jsxImportSourceTypes`, in letters of either case. Those of JSDoc say `import`.
+    "reference": 3,
+    "types": 3,
+    "jsximportsource": 6,
+    "jsximportsourcetypes": 6,
+}
+"""The words, and where in each is the o or e that becomes another letter."""
+
+_PLAIN, _ALIKE = "oOeE", "\u0585\u0555\u0435\u0415"
+"""Armenian letters that look like an o, Cyrillic ones that look like an e. They may stand in a name."""
 
 # ASCII: beside a character that a name may not have, such as a raised two, the checker begins a new word.
-_WORDS = re.compile(r"\b(imp|exp|m)o(rt|dule)\b", re.ASCII)
-_CHANGED = re.compile(rf"\b(imp|exp|m){_LOOK_ALIKE}(rt|dule)\b", re.ASCII)
+_WORDS = re.compile(rf"\b(?:{'|'.join(_CHANGED_LETTERS)})\b", re.ASCII | re.IGNORECASE)
+_CHANGED = re.compile(rf"[A-Za-z]+[{_ALIKE}][A-Za-z]*")
+_TO_ALIKE, _TO_PLAIN = str.maketrans(_PLAIN, _ALIKE), str.maketrans(_ALIKE, _PLAIN)
+_UNKNOWN_NAME_CODES = frozenset({2304, 2307, 2552, 2580, 2591, 2592})
 _ONE_ESCAPE = r"\\u(?:[0-9A-Fa-f]{4}|\{[0-9A-Fa-f]+\})"
 _ESCAPED_NAME = re.compile(rf"[\w$]*+{_ONE_ESCAPE}(?:[\w$]|{_ONE_ESCAPE})*")
 _ESCAPE = re.compile(r"\\u(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{4}))")
@@ -27,12 +43,12 @@ _LARGEST_CHARACTER = 0x10FFFF
 
 def without_imports(text: str) -> str:
     """The text with each word that loads a module changed."""
-    return _WORDS.sub(rf"\1{_LOOK_ALIKE}\2", text)
+    return _WORDS.sub(_changed, text)
 
 
 def with_imports(text: str) -> str:
     """The words of a message as their author wrote them."""
-    return _CHANGED.sub(r"\1o\2", text)
+    return _CHANGED.sub(_changed_back, text)
 
 
 def hides_import(text: str) -> bool:
@@ -41,8 +57,25 @@ def hides_import(text: str) -> bool:
 
 
 def is_import(problem: Problem) -> bool:
-    """Whether a problem stands at an `import` or `export`, so that `NO_IMPORTS` says better what is wrong."""
-    return problem.line_text.startswith(("import", "export"), problem.column - 1)
+    """Whether a problem stands at what loads a module, so that `NO_IMPORTS` says better what is wrong.
+
+    `require` is a name like another, which the program may have given to something of its own.
+    """
+    at = problem.column - 1
+    if problem.line_text.startswith("require", at):
+        return problem.code in _UNKNOWN_NAME_CODES
+    return problem.line_text.startswith(("import", "export"), at)
+
+
+def _changed(found: re.Match[str]) -> str:
+    word = found[0]
+    at = _CHANGED_LETTERS[word.lower()]
+    return word[:at] + word[at].translate(_TO_ALIKE) + word[at + 1 :]
+
+
+def _changed_back(found: re.Match[str]) -> str:
+    plain = found[0].translate(_TO_PLAIN)
+    return plain if _WORDS.fullmatch(plain) else found[0]
 
 
 def _character(escape: re.Match[str]) -> str:

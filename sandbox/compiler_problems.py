@@ -60,6 +60,8 @@ _DOUBTFUL = re.compile(
 )
 _SET = re.compile(r"(?P<name>[A-Za-z_$][\w$]*)\s*(?:(?:[-+*/%&|^]|\*\*|<<|>>>?|&&|\|\||\?\?)?=(?![=>])|\+\+|--)")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_LAST_PIECE = re.compile(r"(?<=\S)\s+\S*\Z")
+_FIRST_PIECE = re.compile(r"\A\S*\s+(?=\S)")
 _ADVICE = re.compile(
     r"\.? (?:Do you need to (?:change|install)|Try changing the 'lib'|Consider (?:changing|adding)).*\Z", re.DOTALL
 )
@@ -125,8 +127,8 @@ def render_problems(problems: Iterable[Problem]) -> str:
 
 
 def note_of(problem: Problem) -> str:
-    """A problem that does not stop the program, on one line."""
-    return f"line {problem.line}, column {problem.column}: {' '.join(problem.message.split())}"
+    """A problem that does not stop the program, on one line that says so: what the program prints may follow it."""
+    return f"note: line {problem.line}, column {problem.column}: {' '.join(problem.message.split())}"
 
 
 def _render(problem: Problem) -> str:
@@ -146,4 +148,7 @@ def _shortened(message: str) -> str:
     if len(message) <= MAX_MESSAGE_CHARACTERS:
         return message
     half = MAX_MESSAGE_CHARACTERS // 2
-    return f"{message[:half]} … {message[-half:]}"
+    # At a blank, so that no word is halved; a text without one has no words.
+    head = _LAST_PIECE.sub("", message[:half])
+    tail = _FIRST_PIECE.sub("", message[-half:])
+    return f"{head} … {tail}"

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
-from sandbox.limits import FRAME_LIMIT_BYTES, LEASE_LIMIT_BYTES
+from sandbox.limits import FRAME_LIMIT_BYTES, LEASE_LIMIT_BYTES, MOST_VALUES
 from sandbox.namespace import JsonValue
 
 MESSAGE_LIMIT_CHARS = 5_000
@@ -21,9 +21,14 @@ MESSAGE_LIMIT_CHARS = 5_000
 
 NAME_LIMIT_CHARS = 200
 MOST_STACK_FRAMES = 10
+MOST_WALLS = 64
+
+_MOST_COMMAS = MOST_VALUES + 100
+"""Between the values of a frame; the fields of the frame itself are some of them."""
 
 _MOST_NUMBER = 2**53
 _LEVELS = frozenset({"log", "info", "warn", "error", "debug"})
+_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _KINDS = frozenset({"exception", "invalid-output", "output-limit"})
 
@@ -134,7 +139,7 @@ def parse_frame(line: bytes) -> Frame:
         case "ready":
             return Ready(fields.text("deno", NAME_LIMIT_CHARS))
         case "walls":
-            return Walls(fields.texts("walls"))
+            return Walls(fields.texts("walls", MOST_WALLS))
         case _:
             raise FrameError("a frame is of no known type")
 
@@ -154,7 +159,7 @@ def _done(fields: _Fields) -> Done:
         message="" if went_well else fields.text("message", MESSAGE_LIMIT_CHARS),
         line=fields.number_or_none("line") if threw else None,
         column=fields.number_or_none("column") if threw else None,
-        frames=fields.texts("frames") if threw else (),
+        frames=fields.texts("frames", MOST_STACK_FRAMES) if threw else (),
         unawaited=fields.number("unawaited"),
     )
 
@@ -174,11 +179,11 @@ class _Fields:
             raise FrameError(f"the field {name} is no text of at most {most:,} characters")
         return value
 
-    def texts(self, name: str) -> tuple[str, ...]:
+    def texts(self, name: str, most: int) -> tuple[str, ...]:
         value = self._members.get(name)
         if not isinstance(value, list):
             raise FrameError(f"the field {name} is no list")
-        items = cast("list[object]", value)[:MOST_STACK_FRAMES]
+        items = cast("list[object]", value)[:most]
         return tuple(item[:NAME_LIMIT_CHARS] for item in items if isinstance(item, str))
 
     def number(self, name: str) -> int:
@@ -203,6 +208,8 @@ class _Fields:
 
 
 def _parsed(line: bytes) -> Mapping[str, Any]:
+    if line.count(b",") > _MOST_COMMAS and _TEXT.sub(b"", line).count(b",") > _MOST_COMMAS:
+        raise FrameError(f"a frame has more than {MOST_VALUES:,} values")
     try:
         text = line.decode()
         value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)

@@ -243,7 +243,9 @@ class _Run:
             {
                 "name": space.name,
                 "functions": list(space.functions),
+                "unlisted": list(space.unlisted),
                 "data": dict(space.data),
+                "bodies": dict(space.bodies),
                 "error": space.error,
             }
             for space in self._namespaces.values()
@@ -256,6 +258,7 @@ class _Run:
                 "namespaces": spaces,
                 "log_chars": self._limits.log_chars,
                 "value_bytes": self._limits.value_bytes,
+                "values": self._limits.values,
             }
         )
 

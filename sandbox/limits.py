@@ -7,6 +7,11 @@ from dataclasses import dataclass
 FRAME_LIMIT_BYTES = 4 * 1024**2
 """Longest line that a runner may send. A result of that size is a mistake; the runner refuses a little below it."""
 
+MOST_VALUES = 100_000
+"""In one frame. Other threads wait while one reads or writes a frame: 20 to 50 ms for so many, a second for what
+would fit into the bytes.
+"""
+
 LEASE_LIMIT_BYTES = 64 * 1024**2
 """What a runner may send in all. Reading and parsing it takes the engine a second, spread over the whole lease."""
 
@@ -31,6 +36,8 @@ class RunLimits:
     """Characters that are kept of what the program logs. The rest is dropped, and the result says so: no error."""
     value_bytes: int
     """The result, and each argument of a call, as JSON in UTF-8. At most `FRAME_LIMIT_BYTES`, less a little."""
+    values: int
+    """Numbers, texts, arrays, objects and so on in the result, and in each argument of a call, all levels counted."""
     program_bytes: int
     """The program itself, in UTF-8."""
 
@@ -44,6 +51,7 @@ RUN_CODE_LIMITS = RunLimits(
     parallel=10,
     log_chars=64_000,
     value_bytes=3_900_000,
+    values=MOST_VALUES,
     program_bytes=64 * 1024,
 )
 """Of a program that a model wrote."""
@@ -57,6 +65,7 @@ SCRIPT_BLOCK_LIMITS = RunLimits(
     parallel=1,
     log_chars=64_000,
     value_bytes=256 * 1024,  # it goes into a prompt
+    values=MOST_VALUES,
     program_bytes=64 * 1024,
 )
 """Of one script block of a prompt."""

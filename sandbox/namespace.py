@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -35,11 +35,13 @@ class CallFailed(Exception):  # noqa: N818 - a word of the program's world, not 
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """A record `name` in the program, without a prototype, whose own members are `functions` and `data`.
+    """A record `name` in the program, without a prototype, whose own members are `functions`, `data` and `bodies`.
 
     A function is looked up in `functions` again at each call, so one that has been taken out meanwhile cannot be
     called. Data is a frozen copy. `error` names the class of what a function throws, and the member of it that holds
-    the function's name; without it a plain `Error` is thrown. Raises `ValueError` for a name that JavaScript does not
+    the function's name; without it a plain `Error` is thrown. Each of `bodies` is the text of an async function, which
+    the program gets by calling the member with the names of its parameters: compiled apart, in sloppy mode, it sees
+    those and the globals only. Raises `ValueError` for a name that JavaScript does not
     take or the harness has taken.
     """
 
@@ -47,6 +49,9 @@ class Namespace:
     functions: Mapping[str, HostFunction] = field(default_factory=dict[str, HostFunction])
     data: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     error: tuple[str, str] | None = None
+    bodies: Mapping[str, str] = field(default_factory=dict[str, str])
+    unlisted: Collection[str] = ()
+    """Functions that no enumeration shows: a program finds only those whose names it says."""
 
     def __post_init__(self) -> None:
         for name in (self.name, *(self.error or ())):
@@ -56,6 +61,8 @@ class Namespace:
             raise ValueError(f"an error has a member {self.error[1]!r} of its own; name another one")
         if twice := self.functions.keys() & self.data.keys():
             raise ValueError(f"{self.name} has both a function and data named {', '.join(sorted(twice))}")
+        if twice := self.bodies.keys() & (self.functions.keys() | self.data.keys()):
+            raise ValueError(f"{self.name} has a body and something else named {', '.join(sorted(twice))}")
 
 
 def demand_distinct(namespaces: Sequence[Namespace]) -> None:

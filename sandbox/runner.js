@@ -3,13 +3,19 @@
 //
 // Everything the harness needs is taken before the first program, and the intrinsics are frozen, so a program can
 // mislead neither the harness nor another run through a prototype. This is hygiene; the walls are the process's.
+//
+// Code comes into a program by one way only: AsyncFunction, which only the harness has. What makes code out of text
+// (eval and the constructors of functions) refuses, and a program in whose own code there is an `import` is not run:
+// deno would load modules of its own (node:…, data:…) under no permission.
 
 const {freeze, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, keys, getOwnPropertySymbols} = Object;
 const {ownKeys} = Reflect;
 const {stringify, parse} = JSON;
 const {isArray} = Array;
-const {min} = Math;
+const {min, max} = Math;
 const AsyncFunction = (async () => {}).constructor;
+const MAKERS = [Function, AsyncFunction, (function* () {}).constructor, (async function* () {}).constructor];
+const realEval = eval;
 const realSetTimeout = setTimeout, realSetInterval = setInterval;
 const realClearTimeout = clearTimeout, realClearInterval = clearInterval;
 const {inspect, stdin, stdout, version} = Deno;
@@ -22,6 +28,7 @@ const MESSAGE_CHARS = 4_000;
 const PATH_CHARS = 200;
 const STACK_FRAMES = 5;
 const READ_BYTES = 1 << 16;
+const MOST_DELAY = 2 ** 31 - 1; // milliseconds of a timer; deno would warn of more, by code that it loads too late
 const HEADER_LINES = 3; // what AsyncFunction and "use strict" put before the program's first line
 const INSPECT = {depth: 6, colors: false, strAbbreviateSize: 100_000, iterableLimit: 1_000, breakLength: 120};
 const SOURCE = "space-program-"; // and the number of the run
@@ -52,6 +59,11 @@ function send(frame) {
   for (let at = 0; at < bytes.length;) at += stdout.writeSync(at ? bytes.subarray(at) : bytes);
 }
 
+// Said once when it is so, and again to each ping.
+function sayReady() {
+  send({t: "ready", deno: version.deno, v8: version.v8});
+}
+
 async function readFrames() {
   const buffer = new Uint8Array(READ_BYTES);
   let line = "";
@@ -65,6 +77,7 @@ async function readFrames() {
       line = "";
       if (frame.t === "run") run(frame);
       else if (frame.t === "ret") settle(frame);
+      else if (frame.t === "ping") sayReady();
     }
     line += text.slice(start);
   }
@@ -75,17 +88,18 @@ async function readFrames() {
 // Errors of our own are told from the program's by identity: `instanceof` would ask a proxy, and with it the program.
 const lossyErrors = new WeakSet(), sizeErrors = new WeakSet();
 
-function tooLarge() {
-  const error = new RangeError("too large");
+function tooLarge(limit) {
+  const error = new RangeError(limit);
   sizeErrors.add(error);
   throw error;
 }
 
 // `walk` is where in the value we are: what contains it, under which keys, and how much may still come.
 function snapshot(value, walk) {
+  if (--walk.values < 0) tooLarge(walk.tooMany);
   switch (typeof value) {
     case "string":
-      if ((walk.left -= value.length + 2) < 0) tooLarge();
+      if ((walk.left -= value.length + 2) < 0) tooLarge(walk.tooLong);
       return value;
     case "boolean":
       walk.left -= 5;
@@ -109,7 +123,7 @@ function snapshot(value, walk) {
   }
   const {ancestors, trail} = walk;
   const depth = ancestors.length;
-  if ((walk.left -= 2) < 0) tooLarge();
+  if ((walk.left -= 2) < 0) tooLarge(walk.tooLong);
   if (depth >= MAX_NESTING) lossy(walk, `is nested deeper than ${MAX_NESTING}`);
   if (ancestors.includes(value)) lossy(walk, "refers back to what contains it; JSON has no cycles");
   let copy;
@@ -130,7 +144,7 @@ function snapshot(value, walk) {
     for (const key of keys(value)) {
       const member = value[key];
       if (member === undefined) continue; // as JSON.stringify does: an optional member that is not there
-      if ((walk.left -= key.length + 4) < 0) tooLarge();
+      if ((walk.left -= key.length + 4) < 0) tooLarge(walk.tooLong);
       trail[depth] = key;
       defineProperty(copy, key, {value: snapshot(member, walk), enumerable: true, writable: true, configurable: true});
     }
@@ -139,8 +153,14 @@ function snapshot(value, walk) {
   return copy;
 }
 
-function walkOf(root, most) {
-  return {root, left: most, ancestors: [], trail: []};
+// `root` names the value in messages, `limits` are those of the run.
+function walkOf(root, limits) {
+  const {values} = limits, bytes = min(limits.value_bytes, FRAME_BYTES);
+  return {
+    root, left: bytes, values, ancestors: [], trail: [],
+    tooLong: `the ${root} is larger than ${bytes} bytes (value_bytes)`,
+    tooMany: `the ${root} has more than ${values} values (values): count each number, text, array and object in it`,
+  };
 }
 
 function lossy(walk, what) {
@@ -179,6 +199,7 @@ function cut(text, most) {
 async function run(frame) {
   const id = frame.run;
   const state = {id, source: SOURCE + id, logLeft: frame.log_chars, pending: 0, over: false};
+  const limits = {value_bytes: frame.value_bytes, values: frame.values};
   runs.set(id, state);
   let answer;
   try {
@@ -186,7 +207,7 @@ async function run(frame) {
     for (const space of frame.namespaces) {
       const ErrorClass = space.error ? errorClass(space.error[0], space.error[1]) : Error;
       names.push(space.name);
-      values.push(namespace(state, space, ErrorClass, frame.value_bytes));
+      values.push(namespace(state, space, ErrorClass, limits));
       if (space.error) {
         names.push(space.error[0]);
         values.push(ErrorClass);
@@ -194,13 +215,16 @@ async function run(frame) {
     }
     names.push("console");
     values.push(consoleOf(state));
-    const program = new AsyncFunction(...names, `"use strict";\n${frame.js}\n//# sourceURL=${state.source}`);
+    // In a block of its own, so that it may declare a name that it was given.
+    const compiled = js => new AsyncFunction(...names, `"use strict"; {\n${js}\n}\n//# sourceURL=${state.source}`);
+    const program = compiled(frame.js);
+    refuseImports(frame.js, compiled, state.source);
     // Called without a receiver, so that `this` is undefined.
     const value = await program(...values);
     answer = {ok: true};
-    if (value !== undefined) answer.value = snapshot(value, walkOf("result", frame.value_bytes));
+    if (value !== undefined) answer.value = snapshot(value, walkOf("result", limits));
   } catch (error) {
-    answer = failure(error, state, frame.value_bytes);
+    answer = failure(error, state);
   }
   state.over = true;
   runs.delete(id);
@@ -208,18 +232,56 @@ async function run(frame) {
   if (answer.ok && encoder.encode(stringify(answer)).length > min(frame.value_bytes, FRAME_BYTES)) {
     delete done.value;
     done.ok = false;
-    Object.assign(done, outputLimit(frame.value_bytes));
+    Object.assign(done, outputLimit(walkOf("result", limits).tooLong));
   }
   if (!runs.size) stopTimers();
   send(done);
 }
 
-function outputLimit(bytes) {
-  return {kind: "output-limit", message: `the result is larger than ${min(bytes, FRAME_BYTES)} bytes; return less`};
+function outputLimit(message) {
+  return {kind: "output-limit", message: `${message}; return less`};
 }
 
-function failure(error, state, valueBytes) {
-  if (sizeErrors.has(error)) return {ok: false, ...outputLimit(valueBytes)};
+// Whether there is an `import` in the code of a program is told by who reads it: with a character in the word that no
+// code may have, a text that was valid stays so only where the word stands in a string, a comment or an expression.
+// A word that is followed by one of the marks below loads nothing.
+const IMPORT = /(?<![\w$])import(?![\w$]|\s*[:,}=;)\]])/g;
+
+function refuseImports(js, compiled, source) {
+  const places = [...js.matchAll(IMPORT)].map(found => found.index);
+  // Whether one of the first so many words is code.
+  const isCode = count => {
+    let text = "", at = 0;
+    for (const place of places.slice(0, count)) {
+      text += js.slice(at, place) + "\x01";
+      at = place + 1;
+    }
+    try {
+      compiled(text + js.slice(at));
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  if (!places.length || !isCode(places.length)) return;
+  let none = 0, some = places.length;
+  while (some - none > 1) {
+    const middle = (none + some) >> 1;
+    if (isCode(middle)) some = middle;
+    else none = middle;
+  }
+  const before = js.slice(0, places[none]).split("\n");
+  const line = before.length, column = before.at(-1).length + 1;
+  const error = new SyntaxError(NO_IMPORTS);
+  error.stack; // else it would be made later, and with it frames of none
+  framesOf.set(error, [{source, line, column, text: `line ${line}, column ${column}`}]);
+  throw error;
+}
+
+const NO_IMPORTS = "a program cannot import anything (a member of that name is reached as x[\"import\"])";
+
+function failure(error, state) {
+  if (sizeErrors.has(error)) return {ok: false, ...outputLimit(error.message)};
   if (lossyErrors.has(error)) return {ok: false, kind: "invalid-output", message: cut(error.message, MESSAGE_CHARS)};
   const said = {ok: false, kind: "exception", name: "", message: "", line: null, column: null, frames: []};
   try {
@@ -243,15 +305,28 @@ function failure(error, state, valueBytes) {
   return said;
 }
 
-function namespace(state, space, ErrorClass, valueBytes) {
+function namespace(state, space, ErrorClass, limits) {
   const made = {__proto__: null};
   for (const name of space.functions) {
-    defineProperty(made, name, {value: binding(state, space.name, name, ErrorClass, valueBytes), enumerable: true});
+    const value = binding(state, space.name, name, ErrorClass, limits);
+    defineProperty(made, name, {value, enumerable: !space.unlisted.includes(name)});
+  }
+  for (const name of ownKeys(space.bodies)) {
+    const value = (...parameters) => functionOf(space.bodies[name], parameters, state.source);
+    defineProperty(made, name, {value, enumerable: true});
   }
   for (const name of ownKeys(space.data)) {
     defineProperty(made, name, {value: frozen(space.data[name]), enumerable: true});
   }
   return freeze(made);
+}
+
+// A text that the host vouches for as a function of its own, in sloppy mode, that sees globals and its parameters only.
+function functionOf(text, parameters, source) {
+  const compiled = js => new AsyncFunction(...parameters, `${js}\n//# sourceURL=${source}`);
+  const made = compiled(text);
+  refuseImports(text, compiled, source);
+  return made;
 }
 
 function frozen(value) {
@@ -262,16 +337,16 @@ function frozen(value) {
   return value;
 }
 
-function binding(state, space, name, ErrorClass, valueBytes) {
+function binding(state, space, name, ErrorClass, limits) {
   const shown = IDENTIFIER.test(name) ? `${space}.${name}` : `${space}[${stringify(name)}]`;
   const call = (...given) => new Promise((resolve, reject) => {
     if (state.over) throw new Error(`the run is over; ${shown} was not called`);
     if (given.length > 1) throw new TypeError(`${shown} takes one argument, not ${given.length}`);
     let args = null;
     try {
-      if (given.length && given[0] !== undefined) args = snapshot(given[0], walkOf("argument", min(valueBytes, FRAME_BYTES)));
+      if (given.length && given[0] !== undefined) args = snapshot(given[0], walkOf("argument", limits));
     } catch (error) {
-      if (sizeErrors.has(error)) throw new RangeError(`${shown}: the argument is larger than ${valueBytes} bytes`);
+      if (sizeErrors.has(error)) throw new RangeError(`${shown}: ${error.message}`);
       if (lossyErrors.has(error)) throw new TypeError(`${shown}: ${error.message}`);
       throw error;
     }
@@ -376,10 +451,11 @@ function stackText(error, frames) {
 function trackedTimers() {
   const start = (real, once) => (callback, delay, ...given) => {
     if (typeof callback !== "function") throw new TypeError("a timer needs a function");
+    const milliseconds = min(max(Number(delay) || 0, 0), MOST_DELAY); // NaN is 0
     const id = real(() => {
       if (once) timers.delete(id);
       callback(...given);
-    }, delay);
+    }, milliseconds);
     timers.add(id);
     return id;
   };
@@ -447,7 +523,7 @@ function freezeIntrinsics() {
     }
   };
   const hidden = [
-    AsyncFunction, (function* () {}).constructor, (async function* () {}).constructor, [][Symbol.iterator](),
+    async () => {}, function* () {}, async function* () {}, [][Symbol.iterator](),
     new Map().entries(), new Set().values(), ""[Symbol.iterator](), "".matchAll(/x/g), (function* () {})(),
     (async function* () {})(), Uint8Array, Iterator.from({next() {}}), [].values().map(x => x),
   ];
@@ -473,6 +549,9 @@ function freezeIntrinsics() {
     }
     freeze(object);
   }
+  for (const maker of [realEval, ...MAKERS]) {
+    if (seen.has(maker)) throw new Error(`${maker.name} can still be reached`);
+  }
 }
 
 function assignable(prototype, key, value) {
@@ -485,7 +564,26 @@ function assignable(prototype, key, value) {
   });
 }
 
+// Puts functions that refuse in the place of those that make code out of text. They keep name and prototype, so that
+// `f instanceof Function` and `f.constructor.name` are as everywhere.
+function closeCodeFromText() {
+  const closed = name => {
+    const refuse = function () {
+      throw new EvalError(`${name} is closed: a program cannot make code out of text`);
+    };
+    return defineProperty(refuse, "name", {value: name});
+  };
+  for (const real of MAKERS) {
+    const stub = closed(real.name);
+    defineProperty(stub, "prototype", {value: real.prototype, writable: false});
+    defineProperty(real.prototype, "constructor", {value: stub, writable: real === Function, configurable: true});
+  }
+  defineProperty(globalThis, "Function", {value: Function.prototype.constructor, writable: true, configurable: true});
+  defineProperty(globalThis, "eval", {value: closed("eval"), writable: true, configurable: true});
+}
+
 emptyGlobals();
+closeCodeFromText();
 freezeIntrinsics();
-send({t: "ready", deno: version.deno, v8: version.v8});
+sayReady();
 await readFrames();

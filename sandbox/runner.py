@@ -26,8 +26,13 @@ DIAGNOSTICS_LIMIT_BYTES = 8_192
 READ_BYTES = 65_536
 """As much as a pipe holds."""
 
+LARGE_FRAME_BYTES = 65_536
+"""From here on a frame is read in a thread: it takes a millisecond or more. A thread costs a tenth of one."""
+
 UNSENT_LIMIT_BYTES = 8 * 1024**2
 """What may wait for a runner that does not read. Beyond it whoever answers calls waits too."""
+
+_PING = b'{"t":"ping"}\n'
 
 _SANDBOX = Path(__file__).parent
 _HARNESS = _SANDBOX / "runner.js"
@@ -127,8 +132,11 @@ class Runner:
         self.receiver: Receiver | None = None
         self.peak_bytes = 0
         """Most memory that `resident_bytes` has seen."""
+        self.failed_to_start = False
+        """Whether it has ended by itself before it was ready."""
         self._cpu_seconds = 0.0
         self._booted = trio.Event()
+        self._answered = trio.Event()
         self._ready = False
         self._killed = False
         self._unsent = bytearray()
@@ -171,6 +179,13 @@ class Runner:
         """Wait until the harness waits for programs. False when the process ended before, and then `loss` says how."""
         await self._booted.wait()
         return self._ready
+
+    async def answers(self) -> bool:
+        """Ask a booted runner for a sign of life, and wait for it. False when the process has ended instead."""
+        self._answered = trio.Event()
+        self.send(_PING)
+        await self._answered.wait()
+        return self.usable
 
     def send(self, frame: bytes) -> None:
         """Give the runner a line, at once as far as the pipe takes it. Does nothing for one that has ended."""
@@ -229,6 +244,7 @@ class Runner:
                 nursery.start_soon(self._keep_diagnostics)
                 await self._read()
                 ended = True
+                self.failed_to_start = not (self._ready or self._killed)
                 nursery.cancel_scope.cancel()
         finally:
             if not ended and self.receiver is not None:
@@ -249,6 +265,7 @@ class Runner:
         self._unsent.clear()
         self._drained.set()
         self._booted.set()
+        self._answered.set()
         if self.receiver is not None:
             self.receiver.lost(self.loss)
 
@@ -257,7 +274,7 @@ class Runner:
         try:
             while data := await _received(self._stdout):
                 for line in reader.feed(data):
-                    frame = parse_frame(line)
+                    frame = await _parsed(line)
                     if self._killed:
                         return
                     self._take(frame)
@@ -268,7 +285,9 @@ class Runner:
 
     def _take(self, frame: Frame) -> None:
         if self._ready:
-            if self.receiver is not None:
+            if isinstance(frame, Ready):
+                self._answered.set()
+            elif self.receiver is not None:
                 self.receiver.received(frame)
         elif isinstance(frame, Walls):
             self.walls = frame.names
@@ -305,6 +324,13 @@ class Runner:
                 del self._diagnostics[:-DIAGNOSTICS_LIMIT_BYTES]
         except OSError:
             return
+
+
+async def _parsed(line: bytes) -> Frame:
+    """The frame in a line; beside the event loop where it is so large that others would wait."""
+    if len(line) < LARGE_FRAME_BYTES:
+        return parse_frame(line)
+    return await trio.to_thread.run_sync(parse_frame, line, abandon_on_cancel=True)
 
 
 async def _wait_for_end(process: subprocess.Popen[bytes]) -> None:

@@ -34,6 +34,9 @@ REFILL_DELAY_SECONDS = 0.03
 BOOT_SECONDS = 10.0
 """Longest wait for a runner to be ready. It takes 50 ms; on a cold disk and a busy machine some seconds."""
 
+HAND_OVER_SECONDS = 1.0
+"""Longest wait for a sign of life of a spare before a program is given to it. It takes a third of a millisecond."""
+
 LEASE_WAIT_SECONDS = 30.0
 """Longest wait until another lease ends. With the run itself it is about what clients wait."""
 
@@ -91,6 +94,7 @@ class CodeRuntime:
         self._deno: Deno | None = None
         self._libraries: tuple[str, ...] = ()
         self._reason = ""
+        self._broken = False
         self._walls: tuple[str, ...] = ()
         self._spares: list[Runner] = []
         self._refills_soon = False
@@ -153,6 +157,8 @@ class CodeRuntime:
         self._refill()
         for runner in tuple(self._spares):
             await self._demand_booted(runner)
+        if self._broken:  # and there was no spare that could tell otherwise
+            (await self._booted(self._start(self._plan(RUN_CODE_LIMITS)))).kill()
 
     @asynccontextmanager
     async def lease(self, limits: RunLimits = RUN_CODE_LIMITS) -> AsyncGenerator[Lease]:
@@ -194,10 +200,23 @@ class CodeRuntime:
         plan = self._plan(limits)
         while (spare := self._pop_spare(plan)) is not None:
             try:
-                return await self._booted(spare)
+                await self._booted(spare)
             except CodeRuntimeUnavailableError:
                 continue  # it died while it waited; a new one will tell whether that is the rule
+            if await self._still_answers(spare):
+                return spare
         return await self._booted(self._start(plan))
+
+    async def _still_answers(self, spare: Runner) -> bool:
+        """Whether one that has waited can take a program. Else it is ended: stopped, or swapped out for too long."""
+        answers = False
+        try:
+            with trio.move_on_after(HAND_OVER_SECONDS):
+                answers = await spare.answers()
+        finally:
+            if not answers:
+                spare.kill()
+        return answers
 
     def _pop_spare(self, plan: RunnerPlan) -> Runner | None:
         for runner in self._spares:
@@ -228,7 +247,8 @@ class CodeRuntime:
         try:
             runner = Runner(plan, runner_environment(self._environment))
         except OSError as error:
-            raise CodeRuntimeUnavailableError(f"a process for programs could not be started: {error}") from error
+            self._break(f"a process for programs could not be started: {error}")
+            raise CodeRuntimeUnavailableError(self._reason) from error
         self._runners.add(runner)
         self._nursery.start_soon(self._serve, runner)
         return runner
@@ -236,6 +256,8 @@ class CodeRuntime:
     async def _serve(self, runner: Runner) -> None:
         try:
             await runner.serve()
+            if runner.failed_to_start:
+                self._break(_failed_start(runner))  # nobody may be waiting for it
         finally:
             self._runners.discard(runner)
             if runner in self._spares:
@@ -258,26 +280,32 @@ class CodeRuntime:
         with trio.move_on_after(BOOT_SECONDS) as waiting:
             booted = await runner.booted()
         if waiting.cancelled_caught:
-            self._reason = f"deno at {runner.plan.deno} was not ready within {BOOT_SECONDS:g} seconds"
+            self._break(f"deno at {runner.plan.deno} was not ready within {BOOT_SECONDS:g} seconds")
         elif booted and runner.usable:
-            self._walls, self._reason = runner.walls, ""
+            self._walls, self._reason, self._broken = runner.walls, "", False
             return
-        elif self._nursery is not None:
-            loss = runner.loss
-            how = "" if loss is None else f" ({loss.how}): {loss.diagnostics.strip()[:500]}"
-            self._reason = f"deno at {runner.plan.deno} does not start as a runner{how}"
+        elif booted:
+            # It had started, so it says nothing about others.
+            raise CodeRuntimeUnavailableError("the process for programs ended before it was given one; try again")
+        else:
+            self._break(_failed_start(runner))
         raise CodeRuntimeUnavailableError(self._reason)
+
+    def _break(self, reason: str) -> None:
+        """Programs cannot be run until a runner has started again."""
+        if self._nursery is not None:
+            self._reason, self._broken = reason, True
 
     def _plan(self, limits: RunLimits) -> RunnerPlan:
         assert self._deno is not None  # noqa: S101 - probed before
         return RunnerPlan(self._deno.path, self._libraries, limits.heap_bytes, limits.memory_bytes)
 
     async def _probe(self) -> None:
-        """Find deno, unless it has been found. Where it was missing it is looked for again: it may be there by now."""
+        """Find deno, unless it has been found. Where it was missing or does not start it is looked for again."""
         if sys.platform == "win32":
             raise CodeRuntimeUnavailableError(self.unavailable)
         async with self._probing:
-            if self._deno is not None:
+            if self._deno is not None and not self._broken:
                 return
             try:
                 deno = await probe_deno(self._environment)
@@ -286,7 +314,14 @@ class CodeRuntime:
                 raise CodeRuntimeUnavailableError(self._reason) from None
             self._libraries = tuple(await deno_libraries(deno, runner_environment(self._environment)))
             self._deno = deno
-            self._reason = ""
+            if not self._broken:
+                self._reason = ""
 
     def _count_kill(self, kind: FailureKind) -> None:
         self._kills[kind] += 1
+
+
+def _failed_start(runner: Runner) -> str:
+    loss = runner.loss
+    how = "" if loss is None else f" ({loss.how}): {loss.diagnostics.strip()[:500]}"
+    return f"deno at {runner.plan.deno} does not start as a runner{how}"

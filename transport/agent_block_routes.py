@@ -14,7 +14,7 @@ from typing import Any
 from quart import Blueprint, Response, request
 
 from actors.agents import FollowCapabilities
-from actors.blocks import UseBlocks
+from actors.blocks import BlocksActor, UseBlocks
 from actors.space import Space
 from blocks.agents import AgentBlockDefinition
 from blocks.block import ContextBlock
@@ -47,13 +47,17 @@ def agent_block_routes(space: Space) -> Blueprint:
     limits = space.options.limits
     prompts = space.block_prompts
 
+    def blocks_of(place: Place) -> BlocksActor:
+        """Who has the configurations of that place."""
+        return space.own_blocks if place is None else space.blocks
+
     async def edit(
         story: str | None, agent: str, change: Edit, status: int = 200, met: tuple[SetAside, ...] = ()
     ) -> Response:
         """Change a configuration. `met` are broken files that the request has met before."""
         place, base = _place(story), base_revisions()
         name = (await prompts.definition(place, agent)).agent_name
-        done = await space.blocks.ask(UseBlocks(lambda store: store.configs.edit(place, name, change, base)))
+        done = await blocks_of(place).ask(UseBlocks(lambda store: store.configs.edit(place, name, change, base)))
         config = done.result
         await follow(place)
         return block_response(
@@ -107,7 +111,7 @@ def agent_block_routes(space: Space) -> Blueprint:
     async def get_export(agent: str, story: str | None = None) -> Response:
         place = _place(story)
         definition = await prompts.definition(place, agent)
-        done = await space.blocks.ask(UseBlocks(lambda store: store.configs.read(place, definition.agent_name)))
+        done = await blocks_of(place).ask(UseBlocks(lambda store: store.configs.read(place, definition.agent_name)))
         config = done.result
         return block_response(
             export_config(definition, config.value), revision=config.revision, set_aside=done.set_aside
@@ -119,7 +123,7 @@ def agent_block_routes(space: Space) -> Blueprint:
         place, base, body = _place(story), base_revisions(), await json_object(limits)
         name = (await prompts.definition(place, agent)).agent_name
         imported = _imported(body)
-        done = await space.blocks.ask(
+        done = await blocks_of(place).ask(
             UseBlocks(lambda store: store.configs.edit(place, name, lambda _: imported.config, base))
         )
         await follow(place)
@@ -155,7 +159,7 @@ def agent_block_routes(space: Space) -> Blueprint:
     async def post_reset(agent: str, story: str | None = None) -> Response:
         place, base = _place(story), base_revisions()
         name = (await prompts.definition(place, agent)).agent_name
-        done = await space.blocks.ask(UseBlocks(lambda store: store.configs.reset(place, name, base)))
+        done = await blocks_of(place).ask(UseBlocks(lambda store: store.configs.reset(place, name, base)))
         config = done.result
         await follow(place)
         return block_response(config.value.to_json(), revision=config.revision, set_aside=done.set_aside)
@@ -173,7 +177,7 @@ def agent_block_routes(space: Space) -> Blueprint:
     @routes.get("/api/export-configs")
     async def get_bundle(story: str | None = None) -> Response:
         place, names = _place(story), await agent_names(story)
-        done = await space.blocks.ask(
+        done = await blocks_of(place).ask(
             UseBlocks(lambda store: {name: store.configs.read(place, name).value for name in names})
         )
         return block_response(export_bundle(done.result), set_aside=done.set_aside)
@@ -185,7 +189,7 @@ def agent_block_routes(space: Space) -> Blueprint:
         names = await agent_names(story)
         imported = import_bundle(body, names)
         configs = {name: one.config for name, one in imported.items()}
-        done = await space.blocks.ask(UseBlocks(lambda store: store.configs.replace_all(place, configs)))
+        done = await blocks_of(place).ask(UseBlocks(lambda store: store.configs.replace_all(place, configs)))
         await follow(place)
         scripts = (f"{name}: {script}" for name, one in imported.items() for script in one.scripts)
         return block_response({"ok": True, **_script_warning(scripts)}, set_aside=done.set_aside)

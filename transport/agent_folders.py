@@ -54,9 +54,9 @@ def copy_agent(
     """Copy the folder of an agent to `root`/`agent_id`, links resolved, and return the copy's path.
 
     Its description stays, its name and order are dropped; `name` is its new name. A link that leads out of the source
-    is followed with `links_lead_out` only: what such a link shows belongs to somebody else. Raises `ConflictError` when there is
-    such a folder already or the source is no folder that could be copied, `InvalidArgumentError` for a bad id or name,
-    and `OSError`; then nothing of the copy is left.
+    is followed with `links_lead_out` only: what such a link shows belongs to somebody else. Raises `ConflictError` when
+    there is such a folder already or the source is no folder that could be copied, `InvalidArgumentError` for a bad id
+    or name, and `OSError`; then nothing of the copy is left.
     """
     check_new_id(agent_id)
     if name is not None and not 0 < len(name.strip()) <= MAX_NAME_CHARACTERS:

@@ -14,6 +14,7 @@ import structlog
 from quart import Response, request
 from quart_trio import QuartTrio
 
+from actors.errors import ActorError
 from actors.space import Space
 from protocol.handler import Handler, ServerInfo, error_reply
 from protocol.jsonrpc import ErrorCode
@@ -43,6 +44,8 @@ from transport.world_routes import larger_bodies, world_routes
 _AGENT_PATH = f"{MCP_PATH}/"
 """What the path of an agent's endpoint begins with."""
 
+OVERLOADED = 503
+
 _log = structlog.stdlib.get_logger("http")
 
 
@@ -71,7 +74,7 @@ class SpaceApp(QuartTrio):
     def endpoint_request(self, scope: Mapping[str, Any]) -> EndpointRequest | None:
         """The request, where it is one for the MCP endpoint of an agent; else None, and Quart serves it."""
         path: str = scope["path"]
-        is_endpoint = path == MCP_PATH or (path.startswith(_AGENT_PATH) and path != _AGENT_PATH)
+        is_endpoint = path == MCP_PATH or path.startswith(_AGENT_PATH)
         return EndpointRequest(scope, self._most_body_bytes) if is_endpoint else None
 
     async def serve_endpoint(self, request: EndpointRequest) -> Response | WireReply:
@@ -94,7 +97,7 @@ def make_app(space: Space, facts: EndpointFacts, *, stream_after: float = STREAM
     # The single stream is a session; who knows none is not served there.
     stateless = None if facts.force_sse else Stateless(sealer=StateSealer(token_bytes(KEY_BYTES), time.time))
     server = ServerInfo(name="space", version=VERSION, title="Space")
-    service = McpService(space, Handler(server, limits, stateless=stateless))
+    service = McpService(space, Handler(server, limits, stateless=stateless, streamable=not facts.force_sse))
     direct = DirectEndpoint(service, stream_after=stream_after)
     app = SpaceApp(SseEndpoint(service) if facts.force_sse else direct, limits.body_bytes)
     app.config["MAX_CONTENT_LENGTH"] = limits.body_bytes
@@ -119,5 +122,8 @@ async def _answer_error(error: Exception) -> Response:
 
 
 def _log_failure(path: str, method: str, response: Response, error: Exception) -> None:
-    if response.status_code >= 500:
+    if response.status_code == OVERLOADED and isinstance(error, ActorError):
+        # Too much to do, or the end of the engine: nothing is wrong with it.
+        _log.warning("request_refused", path=path, method=method, reason=str(error))
+    elif response.status_code >= 500:
         _log.error("request_failed", path=path, method=method, exc_info=error)

@@ -7,8 +7,8 @@ Source: MCP specification, transports ("Sending Messages to the Server", "Resuma
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import structlog
 import trio
@@ -33,11 +33,13 @@ STREAM_AFTER_SECONDS = 15.0
 COME_BACK_SECONDS = 60.0
 """How long a call goes on without its client, where that can come back: some time-outs of a network, and no longer."""
 
+RESUMABLE_VERSIONS = frozenset(name for name, revision in REVISIONS.items() if revision.priming_event)
+"""The revisions whose clients can come back to the stream of an answer."""
+
 _log = structlog.stdlib.get_logger("mcp")
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What goes out for a call. `is_over` says that nobody works for the request any more."""
 
     made: Reply | Response
@@ -50,18 +52,27 @@ class Answer:
 
 
 class CallAnswers:
-    """Answers calls. `stream_after` is when a silent one becomes an event stream, seconds."""
+    """Answers calls. `stream_after` is when a silent one becomes an event stream, `come_back` how long one goes on whose
+    client is away, seconds.
+    """
 
-    def __init__(self, service: McpService, *, stream_after: float = STREAM_AFTER_SECONDS) -> None:
+    def __init__(
+        self,
+        service: McpService,
+        *,
+        stream_after: float = STREAM_AFTER_SECONDS,
+        come_back: float = COME_BACK_SECONDS,
+    ) -> None:
         self._service = service
         self._stream_after = stream_after
+        self._come_back = come_back
 
     async def answer(
         self, decision: Runnable, facts: HttpFacts, message: Message | ParseFault, active: ActiveSession
     ) -> Answer:
         """Start the call and answer it. Cancelling cancels the call, unless it has become a task."""
         may_stream = facts.accepts_event_stream
-        resumable = may_stream and decision.stateless is None and REVISIONS[decision.version].priming_event
+        resumable = may_stream and decision.stateless is None and decision.version in RESUMABLE_VERSIONS
         call = self._service.start_call(decision, active, resumable=resumable)
         if isinstance(call, Reply):
             return Answer(call, is_over=True)
@@ -110,7 +121,7 @@ class CallAnswers:
         request_id = call.decision.request_id
         try:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(_cancel_once_left, call, log)
+                nursery.start_soon(_cancel_once_left, call, log, self._come_back)
                 while (said := await call.next_message()) is not None:
                     if not said:
                         log.interrupt()
@@ -126,14 +137,14 @@ class CallAnswers:
             await self._service.end(active, message)
 
 
-async def _cancel_once_left(call: Call, log: EventLog) -> None:
-    """Cancel a call whose client does not come back."""
+async def _cancel_once_left(call: Call, log: EventLog, come_back: float) -> None:
+    """Cancel a call whose client does not come back in time."""
     while True:
         await log.wait_unattended()
-        with trio.move_on_after(COME_BACK_SECONDS) as waiting:
+        with trio.move_on_after(come_back) as waiting:
             await log.wait_attended()
         if waiting.cancelled_caught:
-            _log.info("client_did_not_come_back", name=call.name, seconds=COME_BACK_SECONDS)
+            _log.info("client_did_not_come_back", name=call.name, seconds=come_back)
             call.cancel()
             return
 

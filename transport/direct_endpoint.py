@@ -24,7 +24,16 @@ from transport.call_answers import STREAM_AFTER_SECONDS, Answer, CallAnswers
 from transport.endpoint_request import EndpointRequest
 from transport.event_stream import event_stream
 from transport.kept_reply import kept_reply
-from transport.mcp_http import WireReply, body_of, facts_of, last_event_id_of, message_of, response_of
+from transport.mcp_http import (
+    WireReply,
+    body_of,
+    event_response_of,
+    facts_of,
+    last_event_id_of,
+    message_of,
+    refuse_address,
+    response_of,
+)
 from transport.mcp_service import McpService
 from transport.stateless_endpoint import StatelessEndpoint
 
@@ -41,7 +50,8 @@ class DirectEndpoint:
     async def serve(self, request: EndpointRequest) -> Response | WireReply:
         """Answer one request of any method."""
         facts = facts_of(request)
-        refused = self._service.handler.refuse_request(facts) or await self._service.refuse_agent(facts)
+        refused = refuse_address(request) or self._service.handler.refuse_request(facts)
+        refused = refused or await self._service.refuse_agent(facts)
         if refused is not None:
             return response_of(refused)
         match facts.method:
@@ -67,6 +77,8 @@ class DirectEndpoint:
                 answer = await self._answers.answer(decision, facts, message, active)
             else:
                 answer = Answer(await self._service.carry_out(decision, active, facts), is_over=True)
+            if isinstance(answer.made, Reply) and facts.prefers_event_stream:
+                return event_response_of(answer.made)
             return answer.response
         finally:
             await self._answers.close(answer, message, active)

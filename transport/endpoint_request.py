@@ -69,26 +69,36 @@ class _Body:
 class EndpointRequest:
     """One request: its method, path, headers (pairs of bytes, names in lower case) and query, and its body to wait for.
 
+    Of a member of the query that comes twice, `query` has the first; `values` has all.
+
     `most_bytes` is the longest body that is taken.
     """
 
-    __slots__ = ("body", "headers", "method", "path", "query")
+    __slots__ = ("_query", "body", "headers", "method", "path", "query")
 
     def __init__(self, scope: Scope, most_bytes: int) -> None:
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.headers: list[tuple[bytes, bytes]] = scope["headers"]
         query: bytes = scope["query_string"]
+        self._query = query
         self.query: Mapping[str, str] = _query_of(query) if query else _NO_QUERY
         self.body = _Body(most_bytes)
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """The values of a member of the query, as often as it came."""
+        return tuple(value for member, value in _members(self._query) if member == name)
 
 
 _NO_QUERY: Mapping[str, Any] = {}
 
 
 def _query_of(query: bytes) -> Mapping[str, str]:
-    """The query's members. Of one that comes twice the first counts."""
     members: dict[str, str] = {}
-    for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
+    for name, value in _members(query):
         members.setdefault(name, value)
     return members
+
+
+def _members(query: bytes) -> list[tuple[str, str]]:
+    return parse_qsl(query.decode("latin-1"), keep_blank_values=True)

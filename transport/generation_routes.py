@@ -16,7 +16,7 @@ from actors.generation import Run
 from actors.run_order import WRITER, RunOrder
 from actors.space import Space
 from blocks.model_resolution import NoModelError
-from transport.block_http import block_blueprint, check_query, place_of
+from transport.block_http import block_blueprint, block_response, check_query, place_of
 from transport.json_body import json_object, json_response
 from transport.ndjson import ndjson_stream
 
@@ -64,7 +64,9 @@ def generation_routes(space: Space) -> Blueprint:
     @routes.get(f"{_STORY}/runs")
     async def get_runs(story: str) -> Response:
         running = [run.to_json() for run in generation.running(story)]
-        return json_response({"running": running, "runs": [dict(row) for row in await generation.rows(story)]})
+        kept = await generation.rows(story)
+        rows = [dict(row) for row in kept.rows]
+        return block_response({"running": running, "runs": rows}, set_aside=kept.set_aside)
 
     @routes.get(f"{_STORY}/runs/<run_id>")
     async def get_run(story: str, run_id: str) -> Response:

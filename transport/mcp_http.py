@@ -8,12 +8,14 @@ from http import HTTPStatus
 
 import trio
 
+from presets.suggestions import quoted
 from protocol.decision import Reply
 from protocol.handler import Handler, error_reply
 from protocol.http_facts import HttpFacts
 from protocol.jsonrpc import Batch, ErrorCode, Message, Notification, ParseFault, parse, parse_json
 from protocol.jsonrpc import Request as RpcRequest
 from protocol.limits import Limits
+from protocol.sse import EVENT_STREAM, EventTooLargeError, encode_message
 from transport.defaults import MCP_PATH
 from transport.endpoint_request import BodyTooLargeError, EndpointRequest
 
@@ -48,11 +50,33 @@ def facts_of(request: EndpointRequest) -> HttpFacts:
         method=request.method,
         session_query=query.get("sessionId") or query.get("session_id"),
         agent=request.path[len(MCP_PATH) + 1 :] or query.get("agent", ""),
-        presentation=query.get("presentation"),
+        presentation=query.get("presentation") or None,
         mcp_headers=tuple(mcp_headers),
         principal=principal,
         **known,
     )
+
+
+def refuse_address(request: EndpointRequest) -> Reply | None:
+    """Why the address of a request is nobody's: it ends in `/`, or asks for two things at once. None for any other."""
+    named = request.path[len(MCP_PATH) + 1 :]
+    if request.path.endswith("/"):
+        right = request.path.rstrip("/") or MCP_PATH
+        reason = f"there is no endpoint at {quoted(request.path)}: its path has no '/' at the end. Use {quoted(right)}"
+        return error_reply(None, ErrorCode.INVALID_REQUEST, reason, HTTPStatus.NOT_FOUND)
+    if not request.query:
+        return None
+    for member, also in (("agent", named), ("presentation", "")):
+        said = [value for value in (also, *request.values(member)) if value]
+        other = next((value for value in said if value != said[0]), None)
+        if other is not None:
+            where = "the path and the query" if also else "the query"
+            reason = (
+                f"{where} of the address name two values of {member!r}, {quoted(said[0])} and {quoted(other)}; "
+                "a client has one. Leave one of them out"
+            )
+            return error_reply(None, ErrorCode.INVALID_REQUEST, reason, HTTPStatus.BAD_REQUEST)
+    return None
 
 
 def last_event_id_of(request: EndpointRequest) -> str | None:
@@ -60,6 +84,8 @@ def last_event_id_of(request: EndpointRequest) -> str | None:
     found = next((value for name, value in request.headers if name == b"last-event-id"), b"").strip()
     return found.decode("latin-1") or None
 
+
+_EVENT_HEADERS = (("content-type", EVENT_STREAM), ("cache-control", "no-cache, no-transform"))
 
 _HEADERS = {
     b"content-type": "content_type",
@@ -120,6 +146,21 @@ def response_of(reply: Reply) -> WireReply:
         # RFC 9110, 8.6: that one must not name a length, not even none.
         headers.append((b"content-length", b"%d" % len(reply.body)))
     return WireReply(reply.status, headers, reply.body)
+
+
+def event_response_of(reply: Reply) -> WireReply:
+    """An answer as a stream of one event, for a client that would rather have it so. What is no answer stays as it is.
+
+    So does an answer that is longer than clients read in one event.
+    """
+    if reply.status != HTTPStatus.OK or not reply.body:
+        return response_of(reply)
+    try:
+        body = encode_message(reply.body)
+    except EventTooLargeError:
+        return response_of(reply)
+    kept = tuple(header for header in reply.headers if header[0] != "content-type")
+    return response_of(Reply(reply.status, body, (*kept, *_EVENT_HEADERS)))
 
 
 def methods_of(message: Message | ParseFault) -> tuple[str, ...]:

@@ -5,13 +5,15 @@ Owns the steps from a message to its reply; knows neither requests nor responses
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
 
 import structlog
 import trio
 
-from actors.agents import ReadAgents, presentation_of
+from actors.agents import LookAtFolders, ReadAgents, presentation_of
 from actors.call import Call, Runnable
 from actors.calls import CallsClosedError
 from actors.catalog import owners_of
@@ -39,7 +41,8 @@ from engine.errors import ConflictError, EngineError, InvalidArgumentError
 from presets.agents.roster import UnknownAgentError
 from presets.explain import ToolState
 from presets.presentation import RESERVED_NAMES, Presentation
-from presets.projection import Hidden, RouteThroughProgram
+from presets.projection import Hidden, RouteThroughProgram, Unknown
+from presets.suggestions import no_such_tool
 from protocol.decision import (
     Accepted,
     CallTool,
@@ -95,6 +98,8 @@ class McpService:
         self.handler = handler
         self._sessions = space.sessions
         self._offers: dict[Audience, tuple[tuple[int, ...], Offer]] = {}
+        self._looked_at = -math.inf
+        """When the agents' folders were looked at last for somebody without a session; seconds of the trio clock."""
 
     async def begin(self, facts: HttpFacts, message: Message | ParseFault | None = None) -> ActiveSession | None:
         """Begin an activity of the session that a request names; None where it names none that exists."""
@@ -152,9 +157,9 @@ class McpService:
             self.space.programs.begin_warming()
 
     def decide(self, facts: HttpFacts, message: Message | ParseFault, active: ActiveSession | None) -> Decision:
-        """What is to be done, on the tool list that the session's agent has at this moment."""
+        """What is to be done in a session, on what its agent is offered at this moment."""
         if active is None:
-            return self.handler.decide(facts, message, None, _OFFER_OF_NOBODY)
+            return self.handler.decide(facts, message, None, _OFFER_OF_NOBODY, stateless=False)
         try:
             offer = self.offer_of(active.session.audience)
         except EngineError as error:
@@ -162,10 +167,15 @@ class McpService:
             if isinstance(message, Request) and message.method.startswith(_OF_AGENTS):
                 return error_reply(message.id, ErrorCode.INTERNAL_ERROR, str(error))
             offer = _OFFER_OF_NOBODY
-        return self.handler.decide(facts, message, active.session, offer)
+        return self.handler.decide(facts, message, active.session, offer, stateless=False)
 
-    async def audience_of(self, facts: HttpFacts, request_id: RequestId | None = None) -> Audience | Reply:
-        """Who a new session at this endpoint is; or why there can be none: nobody, or somebody who cannot be used."""
+    async def audience_of(
+        self, facts: HttpFacts, request_id: RequestId | None = None, *, in_session: bool = False
+    ) -> Audience | Reply:
+        """Who a new session at this endpoint is; or why there can be none: nobody, or somebody who cannot be used.
+
+        To a client whose session there is, 404 would say that it has ended.
+        """
         try:
             presentation = presentation_of(facts.presentation)
             # Its folder may have come, or been changed or mended, a moment ago.
@@ -174,6 +184,8 @@ class McpService:
             self.space.tools.of(audience)
             self._demand_runtime(presentation)
         except UnknownAgentError as error:
+            if in_session:
+                return error_reply(request_id, ErrorCode.INTERNAL_ERROR, str(error))
             return error_reply(request_id, ErrorCode.INVALID_REQUEST, str(error), HTTPStatus.NOT_FOUND)
         except InvalidArgumentError as error:
             return error_reply(request_id, ErrorCode.INVALID_REQUEST, str(error), HTTPStatus.BAD_REQUEST)
@@ -182,7 +194,14 @@ class McpService:
         return audience
 
     async def audience_now(self, facts: HttpFacts, request_id: RequestId | None) -> Audience | Reply:
-        """Who a request without a session is, as `audience_of`; folders are read where its agent is not known yet."""
+        """Who a request without a session is, as `audience_of`. Folders are looked at for all of these once in
+        `look_seconds`, and read where its agent is not known yet.
+        """
+        if trio.current_time() - self._looked_at >= self.space.options.agents.look_seconds:
+            self._looked_at = trio.current_time()
+            with suppress(ActorError, EngineError):
+                # What cannot be read leaves the agents as they are, and the engine says so itself.
+                await self.space.agents.ask(LookAtFolders())
         agents = self.space.agents.agents.value
         agent = agents.canonical(facts.agent)
         if agent in agents.views and facts.presentation is None:
@@ -190,16 +209,22 @@ class McpService:
         return await self.audience_of(facts, request_id)
 
     async def refuse_agent(self, facts: HttpFacts) -> Reply | None:
-        """Why there is nothing at this endpoint: 404 where it is nobody's; None where somebody is served."""
+        """Why there is nothing at this endpoint: 404 where it is nobody's; None where somebody is served, or has been, in
+        a session that is still there.
+        """
         agents = self.space.agents.agents.value
         if agents.canonical(facts.agent) in agents.views:
             return None
         audience = await self.audience_of(facts)
         if isinstance(audience, Audience):
             return None
-        # `initialize` gets the reason itself, with its id; a session that is there may outlast its agent's bad time.
-        listens = facts.method == "GET" and facts.session_id is None
-        return audience if listens or audience.status == HTTPStatus.NOT_FOUND else None
+        # A session may outlast its agent's bad time, and is told the reason as the answer to what it asks.
+        if facts.session_id is not None:
+            active = await self.begin(facts)
+            await self.end(active)
+            return audience if active is None and audience.status == HTTPStatus.NOT_FOUND else None
+        # `initialize` gets the reason itself, with its id.
+        return audience if facts.method == "GET" or audience.status == HTTPStatus.NOT_FOUND else None
 
     def _demand_runtime(self, presentation: Presentation | None) -> None:
         """A session that asks for programs where none can be run is told so, and does not get another form instead."""
@@ -330,7 +355,8 @@ class McpService:
 
     async def _open_session(self, decision: OpenSession, facts: HttpFacts) -> Reply:
         version, name, client = decision.protocol_version, decision.client_name, decision.client_version
-        audience = await self.audience_of(facts, decision.request_id)
+        in_session = decision.session_id is not None
+        audience = await self.audience_of(facts, decision.request_id, in_session=in_session)
         if isinstance(audience, Reply):
             return audience
         try:
@@ -360,6 +386,9 @@ class McpService:
                 return self.handler.refused_tool_reply(decision, text)
             case Hidden(reason=reason):
                 return self.handler.refused_tool_reply(decision, reason)
+            case Unknown(meant=str(meant)):
+                reason = f"Unknown tool: {no_such_tool(decision.name, (meant,))}"
+                return error_reply(decision.request_id, ErrorCode.INVALID_PARAMS, reason)
             case _:
                 pass
         owners = owners_of(self.space.catalog.tools.value)

@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,11 +24,13 @@ import structlog
 import trio
 
 from actors.agents import AgentOptions
+from actors.resolution import CapabilityEdit
 from actors.space import Space, SpaceOptions
 from engine.collector import settle_collector
 from engine.engine import Engine
 from engine.errors import EngineError
 from engine.store import Store
+from presets.adapters import MCP_NAME_PREFIX
 from presets.presentation import Presentation
 from protocol.limits import DEFAULT_LIMITS, Limits
 from transport.agent_routes import default_problem
@@ -92,6 +94,8 @@ class ServeOptions:
     """The form of the tools for agents that choose none."""
     agent: str = DEFAULT_AGENT
     """The agent of clients that name none."""
+    tool_prefix: str | None = MCP_NAME_PREFIX
+    """See `SpaceOptions`."""
 
     @property
     def agents(self) -> AgentOptions:
@@ -99,12 +103,16 @@ class ServeOptions:
         return AgentOptions(user_root=self.data / AGENTS_FOLDER, default=self.agent, presentation=self.presentation)
 
 
-def run(options: ServeOptions) -> int:
-    """Serve until a signal ends it; blocks. Returns the exit code. What keeps it from starting is printed."""
+def run(options: ServeOptions, capabilities: Sequence[CapabilityEdit] | None = None) -> int:
+    """Serve until a signal ends it; blocks. Returns the exit code. What keeps it from starting is printed.
+
+    An application that has capabilities of its own gives them here, with `built_in_capabilities()` or without; None is
+    the built-in ones alone.
+    """
     configure_logs(options.log_format, options.log_level)
     try:
         with _opened(options) as (space, listener):
-            return trio.run(_serve, options, space, listener)
+            return trio.run(_serve, options, space, listener, capabilities)
     except _CANNOT_START as error:
         return _cannot_start(error)
     except ExceptionGroup as group:
@@ -162,6 +170,7 @@ def _opened(options: ServeOptions) -> Generator[tuple[Space, Listener]]:
                     agents=options.agents,
                     data=options.data,
                     unit_roots=options.units,
+                    tool_prefix=options.tool_prefix,
                     ask_before_destroying=options.ask_before_destroying,
                 ),
             ),
@@ -169,7 +178,9 @@ def _opened(options: ServeOptions) -> Generator[tuple[Space, Listener]]:
         )
 
 
-async def _serve(options: ServeOptions, space: Space, listener: Listener) -> int:
+async def _serve(
+    options: ServeOptions, space: Space, listener: Listener, capabilities: Sequence[CapabilityEdit] | None
+) -> int:
     facts = EndpointFacts(
         listener=listener,
         data=options.data,
@@ -189,7 +200,7 @@ async def _serve(options: ServeOptions, space: Space, listener: Listener) -> int
     # Around the start as well: a signal that comes while the engine starts must not end it halfway.
     with trio.open_signal_receiver(*ENDING_SIGNALS) as signals:
         async with trio.open_nursery() as nursery:
-            await nursery.start(space.run)
+            await nursery.start(space.run, capabilities)
             await nursery.start(server.run)
             await wait_until_it_answers(listener, options.token)
             settle_collector()

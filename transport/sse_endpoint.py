@@ -24,7 +24,7 @@ from transport.defaults import MCP_PATH
 from transport.endpoint_request import EndpointRequest
 from transport.event_stream import event_stream
 from transport.kept_reply import kept_reply
-from transport.mcp_http import ACCEPTED, WireReply, body_of, facts_of, message_of, response_of
+from transport.mcp_http import ACCEPTED, WireReply, body_of, facts_of, message_of, refuse_address, response_of
 from transport.mcp_service import McpService
 
 USE_SSE = "Use SSE transport"
@@ -50,7 +50,8 @@ class SseEndpoint:
             _log.info("force_sse_reject", path=request.path)
             await self._sessions.tell(NoteError(USE_SSE))
             return Response(USE_SSE, 500, content_type="text/plain; charset=utf-8")
-        refused = self._service.handler.refuse_request(facts) or await self._service.refuse_agent(facts)
+        refused = refuse_address(request) or self._service.handler.refuse_request(facts)
+        refused = refused or await self._service.refuse_agent(facts)
         if refused is not None:
             return response_of(refused)
         match facts.method:

@@ -46,7 +46,11 @@ class StatelessEndpoint:
             decision: Decision = audience
         else:
             offer = await self._offer(audience, message)
-            decision = offer if isinstance(offer, Reply) else self._service.handler.decide(facts, message, None, offer)
+            decision = (
+                offer
+                if isinstance(offer, Reply)
+                else self._service.handler.decide(facts, message, None, offer, stateless=True)
+            )
         if isinstance(decision, RUNNABLE) and isinstance(audience, Audience):
             return await self._run(decision, facts, message, audience)
         answer: Answer | None = None

@@ -16,9 +16,11 @@ from typing import Any
 from actors.actor import ActorStatistics
 from actors.agents import Agents
 from actors.blocks import BlocksStatus
+from actors.listeners import CountListeners
 from actors.sessions import ReadSessions, SessionRow
 from actors.space import Space
 from actors.stream import ReadStream
+from actors.tasks import CountTasks
 from engine.engine import WorldInfo
 from engine.scene import renderer_name
 from transport.agent_routes import default_problem
@@ -70,6 +72,8 @@ async def status_of(space: Space, facts: EndpointFacts) -> dict[str, Any]:
             "tool_namespace_prefix": tools.namespace_prefix,
             "tool_list_revision": tools.revision,
             "session_count": len(sessions.sessions),
+            "listener_count": await space.listeners.ask(CountListeners()),
+            "task_count": await space.tasks.ask(CountTasks()),
         },
         "context": view.context.facts(),
         "overrides": view.overrides.to_json(),
@@ -85,7 +89,7 @@ async def status_of(space: Space, facts: EndpointFacts) -> dict[str, Any]:
         "agents": _agents(agents, sessions.sessions),
         "code_runtime": _code_runtime(space),
         "sessions": [_session(row) for row in sessions.sessions],
-        "blocks": _blocks(space.blocks.status.value),
+        "blocks": _blocks(space.own_blocks.status.value, space.blocks.status.value),
         "units": [
             {"name": row.name, "state": row.state.value, "version": row.version, "problem": row.problem}
             for row in space.units.rows()
@@ -168,13 +172,14 @@ def _code_runtime(space: Space) -> dict[str, Any]:
     }
 
 
-def _blocks(blocks: BlocksStatus) -> dict[str, Any]:
+def _blocks(*both: BlocksStatus) -> dict[str, Any]:
     """The files of stories and block configurations that were broken, since the start."""
     rows = [
         {"path": one.path, "kept_as": one.kept_as, "reason": one.reason, "at": one.at.isoformat()}
+        for blocks in both
         for one in blocks.set_aside
     ]
-    return {"set_aside_count": blocks.set_aside_count, "set_aside": rows}
+    return {"set_aside_count": sum(blocks.set_aside_count for blocks in both), "set_aside": rows}
 
 
 def _actor(figures: ActorStatistics) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from quart import Blueprint, Response, request
 
 from actors.blocks import OnDisk, UseBlocks
+from actors.long_story_changes import create_branch, set_order
 from actors.space import Space
 from blocks.fragment import Fragment
 from blocks.store.block_store import BlockStore
@@ -84,7 +85,7 @@ def story_routes(space: Space) -> Blueprint:
     @routes.post(f"{_STORY}/branches")
     async def post_branch(story: str) -> Response:
         body = await json_object(limits)
-        done = await use(lambda store: store.stories.create_branch(story, body))
+        done = await create_branch(space.blocks, story, body)
         return block_response(done.result.to_json(), set_aside=done.set_aside, status=201)
 
     @routes.put(f"{_STORY}/branches/active")
@@ -128,7 +129,7 @@ def story_routes(space: Space) -> Blueprint:
     @routes.put(f"{_STORY}/fragments/order")
     async def put_order(story: str) -> Response:
         ids, place = _ids(await json_object(limits)), place_of(story)
-        done = await use(lambda store: store.fragments.set_order(place, ids))
+        done = await set_order(space.blocks, place, ids)
         rows = [{"id": one.value.id, "order": one.value.order, "revision": one.revision} for one in done.result]
         return block_response({"fragments": rows}, set_aside=done.set_aside)
 

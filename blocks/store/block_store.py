@@ -32,10 +32,14 @@ class BlockStore:
     Raises `DataFileError` when the folder cannot be used.
     """
 
-    def __init__(self, data: Path, clock: Callable[[], datetime]) -> None:
-        """Open the folder, and remove what a crash has left unfinished in it. `clock` gives the time in UTC."""
+    def __init__(self, data: Path, clock: Callable[[], datetime], *, tidy: bool = True) -> None:
+        """Open the folder, and remove what a crash has left unfinished in it, where nobody else does that (`tidy`).
+
+        `clock` gives the time in UTC.
+        """
         files = DataFiles(data)
-        files.remove_unfinished()
+        if tidy:
+            files.remove_unfinished()
         self._documents = Documents(files, clock)
         self.stories = StoryFiles(self._documents)
         self.fragments = FragmentFiles(self._documents, self.stories)

@@ -114,6 +114,10 @@ class Documents:
         self._keep(parts, type(value), self.files.write(parts, data), stored)
         return stored
 
+    def took(self, parts: Parts, signature: Signature, stored: Versioned[JsonValue]) -> None:
+        """Keep a value whose file has been put there by somebody else, with the signature that it has."""
+        self._keep(parts, type(stored.value), signature, stored)
+
     def remove(self, parts: Parts) -> bool:
         """Remove the file; False where nothing is there."""
         self._kept.pop(parts, None)

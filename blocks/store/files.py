@@ -11,7 +11,7 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -61,6 +61,14 @@ class ReadFile:
 
     data: bytes
     signature: Signature
+
+
+Check = Callable[[], None]
+"""Called between two files by what takes long. Raises to end it; then what was made is removed by `discard`."""
+
+
+def go_on() -> None:
+    """A check that ends nothing."""
 
 
 def shown(parts: Parts) -> str:
@@ -180,16 +188,67 @@ class DataFiles:
 
         return self._made(parts, fill)
 
-    def copy_folder(self, source: Parts, target: Parts, *, admits: Callable[[str], bool]) -> bool:
-        """Copy a folder with the files and folders that `admits` takes by name, whole or not at all.
+    def hold(self, source: Parts, *, admits: Callable[[str], bool]) -> Parts:
+        """Hold on to what is in a folder now, as far as `admits` takes it by name: a folder of its own to copy from.
 
-        False where something stands at the target. Links are left out.
+        Files here are replaced and never changed, so a second name for each is enough, and takes no time. Links are
+        left out. Whoever asks gives the folder back to `discard`.
         """
+        held = self._new_folder()
+        try:
+            self._hold(source, held, admits)
+        except BaseException:
+            self.discard(held)
+            raise
+        return held
 
-        def fill(made: Parts) -> None:
-            self._copy(source, made, admits)
+    def copy(self, held: Parts, check: Check = go_on) -> Parts:
+        """A copy of such a folder, each file its own and durable, to be moved to its place. Touches nothing else, so
+        any thread may do it. Whoever asks gives what is not moved to `discard`.
+        """
+        made = self._new_folder()
+        try:
+            self._copy(held, made, check)
+        except BaseException:
+            self.discard(made)
+            raise
+        return made
 
-        return self._made(target, fill)
+    def stage(self, contents: Sequence[bytes], check: Check = go_on) -> tuple[Parts, Sequence[Signature]]:
+        """A folder with a file of each content, named by its index, all durable; and the signatures. For any thread.
+
+        Whoever asks gives the folder to `discard`, when he has taken his files out of it by `take_staged`.
+        """
+        made = self._new_folder()
+        try:
+            with self._folder(made) as folder, _translated(made):
+                assert folder is not None  # noqa: S101 - it was made
+                signatures: list[Signature] = []
+                for index, data in enumerate(contents):
+                    check()
+                    signatures.append(_write_new(folder, str(index), data, durable=False))
+                _make_durable(folder, [str(index) for index in range(len(contents))], check)
+        except BaseException:
+            self.discard(made)
+            raise
+        return made, signatures
+
+    def take_staged(self, staged: Parts, names: Mapping[int, str], target: Parts) -> None:
+        """Let files of `stage`, by their index, take the place of the files of these names in a folder, each whole.
+
+        Durable when it returns; a crash before leaves some of them as they were.
+        """
+        with self._folder(staged) as made, self._folder(target) as folder, _translated(target):
+            if made is None or folder is None:
+                raise FileNotFoundError(errno.ENOENT, "it is gone")
+            for index, name in names.items():
+                _check_part(name)
+                os.rename(str(index), name, src_dir_fd=made, dst_dir_fd=folder)
+            os.fsync(folder)
+
+    def discard(self, made: Parts) -> None:
+        """Remove a folder that was made for something that is over. One that has been moved away is none any more."""
+        shutil.rmtree(self._root.joinpath(*made), ignore_errors=True)
 
     def move(self, source: Parts, target: Parts) -> bool:
         """Move a folder; False where something stands at the target. Raises `DataFileError` when there is no source."""
@@ -238,19 +297,47 @@ class DataFiles:
             finally:
                 shutil.rmtree(self._root.joinpath(*made), ignore_errors=True)
 
-    def _copy(self, source: Parts, target: Parts, admits: Callable[[str], bool]) -> None:
-        folders = set(self.folders(source))
-        for name in self.names(source):
-            if not admits(name):
-                continue
-            if name in folders:
-                with self._folder((*target, name), make=True):
-                    self._copy((*source, name), (*target, name), admits)
-            else:
-                with suppress(ForbiddenError):
-                    found = self.read((*source, name))
-                    if found is not None and len(found.data) <= MAX_FILE_BYTES:
-                        self.write((*target, name), found.data)
+    def _new_folder(self) -> Parts:
+        with self._folder((TEMPORARY_FOLDER,), make=True) as temporary, _translated((TEMPORARY_FOLDER,)):
+            assert temporary is not None  # noqa: S101 - it was made
+            name = secrets.token_hex(8)
+            os.mkdir(name, _FOLDER_MODE, dir_fd=temporary)
+            return (TEMPORARY_FOLDER, name)
+
+    def _hold(self, source: Parts, held: Parts, admits: Callable[[str], bool]) -> None:
+        with self._folder(source) as here, self._folder(held) as there, _translated(source):
+            if here is None or there is None:
+                return  # a branch of which nothing was made yet
+            for name, status in _plain_entries(here):
+                if not admits(name):
+                    continue
+                if stat.S_ISDIR(status.st_mode):
+                    os.mkdir(name, _FOLDER_MODE, dir_fd=there)
+                    self._hold((*source, name), (*held, name), admits)
+                elif status.st_size <= MAX_FILE_BYTES:
+                    try:
+                        os.link(name, name, src_dir_fd=here, dst_dir_fd=there, follow_symlinks=False)
+                    except OSError:  # a file system without second names
+                        found = self.read((*source, name))
+                        if found is not None:
+                            _write_new(there, name, found.data, durable=False)
+
+    def _copy(self, held: Parts, made: Parts, check: Check) -> None:
+        with self._folder(held) as here, self._folder(made) as there, _translated(made):
+            if here is None or there is None:
+                raise FileNotFoundError(errno.ENOENT, "it is gone")
+            written: list[str] = []
+            for name, status in _plain_entries(here):
+                check()
+                if stat.S_ISDIR(status.st_mode):
+                    os.mkdir(name, _FOLDER_MODE, dir_fd=there)
+                    self._copy((*held, name), (*made, name), check)
+                    continue
+                found = self.read((*held, name))
+                if found is not None and len(found.data) <= MAX_FILE_BYTES:
+                    _write_new(there, name, found.data, durable=False)
+                    written.append(name)
+            _make_durable(there, written, check)
 
     @contextmanager
     def _unfinished(self) -> Generator[tuple[int, str]]:
@@ -316,12 +403,36 @@ def _signature(status: os.stat_result) -> Signature:
     return Signature(status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def _write_new(folder: int, name: str, data: bytes) -> Signature:
+def _write_new(folder: int, name: str, data: bytes, *, durable: bool = True) -> Signature:
     with open(os.open(name, _NEW_FILE, _FILE_MODE, dir_fd=folder), "wb") as file:
         file.write(data)
         file.flush()
-        os.fsync(file.fileno())
+        if durable:
+            os.fsync(file.fileno())
         return _signature(os.fstat(file.fileno()))
+
+
+def _make_durable(folder: int, names: Sequence[str], check: Check) -> None:
+    """Flush files that were written before, and their names. Once all are written: most are on the disk by then."""
+    for name in names:
+        check()
+        descriptor = os.open(name, _FILE, dir_fd=folder)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    os.fsync(folder)
+
+
+def _plain_entries(folder: int) -> Sequence[tuple[str, os.stat_result]]:
+    """The files and folders in a folder, sorted; no links and nothing else."""
+    found: list[tuple[str, os.stat_result]] = []
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            with suppress(FileNotFoundError):
+                if entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False):
+                    found.append((entry.name, entry.stat(follow_symlinks=False)))
+    return found
 
 
 @contextmanager

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from blocks.fragment import Fragment, is_fragment_id
 from blocks.issue import InvalidBlockDataError, Issue
 from blocks.store.checked import Checks, members
-from blocks.store.documents import SUFFIX, Documents, Versioned, versioned
-from blocks.store.files import Parts
+from blocks.store.documents import SUFFIX, Documents, Versioned, encoded, versioned
+from blocks.store.files import Check, DataFiles, Parts, Signature, go_on
 from blocks.store.identities import new_fragment_id, require_fragment_id
 from blocks.store.limits import (
     MAX_CONTENT_LENGTH,
@@ -44,6 +45,48 @@ _VERSIONED = ("name", "description", "content")
 """A change of one of these makes a new version."""
 
 _TYPE = re.compile(r"[a-z][a-z0-9-]{0,39}")
+
+
+@dataclass(slots=True)
+class Reordering:
+    """An order that is being made, of these fragments as they were at that moment.
+
+    Between `FragmentFiles.begin_order` and `commit_order`, `stage` may run in any thread: others go on meanwhile.
+    Whoever has it calls `discard` at the end, whatever came of it.
+    """
+
+    folder: Parts
+    place: StoryPlace
+    present: Sequence[Versioned[Fragment]]
+    """In their new order."""
+    now: str
+    files: DataFiles
+    staged: Parts | None = None
+    numbered: dict[str, tuple[int, Signature, Versioned[Fragment]]] = field(
+        default_factory=dict[str, "tuple[int, Signature, Versioned[Fragment]]"]
+    )
+    """By id: which of the staged files it is, its signature, and what it holds."""
+
+    def stage(self, check: Check = go_on) -> None:
+        """Write the files of those whose number changes, but not in their place yet. Raises `DataFileError`."""
+        changed: list[Versioned[Fragment]] = []
+        contents: list[bytes] = []
+        for index, one in enumerate(self.present):
+            check()
+            if one.value.order != index:
+                changed.append(versioned(one.value.model_copy(update={"order": index, "updated_at": self.now})))
+                contents.append(encoded(changed[-1].value))
+        if changed:
+            self.staged, signatures = self.files.stage(contents, check)
+            self.numbered = {
+                one.value.id: (at, signature, one)
+                for at, (signature, one) in enumerate(zip(signatures, changed, strict=True))
+            }
+
+    def discard(self) -> None:
+        """Remove what is left of the making. Idempotent."""
+        if self.staged is not None:
+            self.files.discard(self.staged)
 
 
 class FragmentFiles:
@@ -125,13 +168,56 @@ class FragmentFiles:
         All must be there before any is changed: raises `NotFoundError`, and `InvalidArgumentError` for an id that
         stands there twice. Each file is whole at any time; a crash in between leaves some with their old number.
         """
+        begun = self.begin_order(place, fragment_ids)
+        try:
+            begun.stage()
+            return self.commit_order(begun)
+        finally:
+            begun.discard()
+
+    def begin_order(self, place: StoryPlace, fragment_ids: Sequence[str]) -> Reordering:
+        """Check what is wanted, and see what is there. Raises as `set_order`."""
         if len(set(fragment_ids)) < len(fragment_ids):
             raise InvalidArgumentError("an id stands in the order twice; each fragment has one place")
-        for fragment_id in fragment_ids:
-            self.read(place, fragment_id)
-        return tuple(
-            self._change(place, fragment_id, {"order": index}, None) for index, fragment_id in enumerate(fragment_ids)
-        )
+        branch = self._stories.folder(place)
+        # What is active may be another branch by the time of the commit.
+        fixed = StoryPlace(place.story, branch[-1])
+        present = self._all_of(fixed, fragment_ids)
+        now = self._documents.now.isoformat()
+        return Reordering((*branch, FRAGMENTS), fixed, present, now, self._documents.files)
+
+    def commit_order(self, begun: Reordering) -> tuple[Versioned[Fragment], ...]:
+        """Put the staged files to their places. What has changed meanwhile keeps its change, and gets its number too.
+
+        Raises as `set_order`.
+        """
+        ids = [one.value.id for one in begun.present]
+        now = self._all_of(begun.place, ids)
+        standing = {
+            one.value.id: one
+            for one, before in zip(now, begun.present, strict=True)
+            if one.revision == before.revision and one.value.id in begun.numbered
+        }
+        if begun.staged is not None and standing:
+            names = {begun.numbered[one][0]: f"{one}{SUFFIX}" for one in standing}
+            self._documents.files.take_staged(begun.staged, names, begun.folder)
+        result: list[Versioned[Fragment]] = []
+        for index, one in enumerate(now):
+            fragment_id = one.value.id
+            if fragment_id in standing:
+                _, signature, stored = begun.numbered[fragment_id]
+                self._documents.took(_file(begun.folder, fragment_id), signature, stored)
+                result.append(stored)
+            elif one.value.order == index:
+                result.append(one)
+            else:
+                result.append(self._change(begun.place, fragment_id, {"order": index}, None))
+        return tuple(result)
+
+    def _all_of(self, place: StoryPlace, fragment_ids: Sequence[str]) -> Sequence[Versioned[Fragment]]:
+        """These fragments. Raises `NotFoundError` for the first that is not there."""
+        found = {one.value.id: one for one in self.list(place)}
+        return [found[one] if one in found else self.read(place, one) for one in fragment_ids]
 
     def delete(self, place: StoryPlace, fragment_id: str, base: BaseRevisions = None) -> Versioned[Fragment]:
         """Remove an archived fragment for good. Raises `NotFoundError`, `ConflictError` and `StaleRevisionError`."""

@@ -6,14 +6,14 @@ a crash between two writes, or a file that was broken, never loses one. Archivin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from blocks.json_value import JsonValue, Listed, Text
 from blocks.store.checked import Checks, members
 from blocks.store.documents import SUFFIX, Documents, Versioned, encoded, versioned
-from blocks.store.files import Parts
+from blocks.store.files import Check, DataFiles, Parts, go_on
 from blocks.store.identities import (
     MAIN_BRANCH,
     is_folder_id,
@@ -24,6 +24,7 @@ from blocks.store.identities import (
 from blocks.store.limits import MAX_BRANCHES, MAX_CONTENT_LENGTH, MAX_STORIES
 from blocks.store.revision import BaseRevisions, check_revision
 from blocks.story import StoryMeta
+from blocks.story_settings import check_settings
 from engine.errors import ConflictError, InvalidArgumentError, NotFoundError
 
 STORIES, ARCHIVED_STORIES = "stories", "archived-stories"
@@ -58,6 +59,31 @@ class StoryPlace:
     branch: str | None = None
 
 
+@dataclass(slots=True)
+class BranchCopy:
+    """A branch that is being made: what it will be, and what the one that it is copied from held at that moment.
+
+    Between `StoryFiles.begin_branch` and `commit_branch`, `copy` may run in any thread: others go on meanwhile. Whoever
+    has it calls `discard` at the end, whatever came of it.
+    """
+
+    story: str
+    branch: Branch
+    files: DataFiles
+    held: Parts
+    made: Parts | None = None
+
+    def copy(self, check: Check = go_on) -> None:
+        """Copy what was held. Takes as long as the disk does for thousands of files. Raises `DataFileError`."""
+        self.made = self.files.copy(self.held, check)
+
+    def discard(self) -> None:
+        """Remove what is left of the making. Idempotent."""
+        for folder in (self.held, self.made):
+            if folder is not None:
+                self.files.discard(folder)
+
+
 class StoryFiles:
     """The stories below the data folder. Blocks; raises as `Documents` does."""
 
@@ -80,6 +106,7 @@ class StoryFiles:
         Raises `InvalidArgumentError`, and `ConflictError` for an id that is taken and for too many stories.
         """
         given = dict(members(raw, ("id", *_FIELDS)))
+        _check_given_settings(given)
         wanted = given.pop("id", None)
         if len(self._files.folders((STORIES,))) >= MAX_STORIES:
             raise ConflictError(f"there are {MAX_STORIES} stories already; archive one")
@@ -97,11 +124,14 @@ class StoryFiles:
 
         Raises `NotFoundError`, `InvalidArgumentError` and `StaleRevisionError`.
         """
-        return self._change(story, members(raw, _FIELDS), base)
+        changes = members(raw, _FIELDS)
+        _check_given_settings(changes)
+        return self._change(story, changes, base)
 
     def update_settings(self, story: str, raw: object, base: BaseRevisions = None) -> Versioned[StoryMeta]:
         """Change settings, each as a whole; null takes one away. Raises as `update`."""
         changes = members(raw)
+        check_settings(changes)
         present = self.read(story).value.to_json()["settings"]
         kept = {name: value for name, value in {**present, **changes}.items() if value is not None}
         return self._change(story, {"settings": kept}, base)
@@ -137,11 +167,19 @@ class StoryFiles:
 
         Raises `NotFoundError`, `InvalidArgumentError`, and `ConflictError` for an id that is taken or too many.
         """
+        begun = self.begin_branch(story, raw)
+        try:
+            begun.copy()
+            return self.commit_branch(begun)
+        finally:
+            begun.discard()
+
+    def begin_branch(self, story: str, raw: object) -> BranchCopy:
+        """Check what is wanted and hold on to what is to be copied. Raises as `create_branch`."""
         given = members(raw, ("id", "name", "from"))
         index = self.branches(story).value
         taken = {branch.id for branch in index.branches}
-        if len(taken) >= MAX_BRANCHES:
-            raise ConflictError(f"story {story!r} has {MAX_BRANCHES} branches; that is the most")
+        _check_room(story, taken)
         wanted = given.get("id")
         branch_id = (
             new_folder_id("branch", taken.__contains__) if wanted is None else wanted_folder_id("branch", wanted)
@@ -149,10 +187,20 @@ class StoryFiles:
         source = self.folder(StoryPlace(story, _text(given, "from") if given.get("from") is not None else None))
         now = self._documents.now.isoformat()
         made = _named(Branch(id=branch_id, name="", created_at=now, parent=source[-1]), given.get("name"))
-        target = (STORIES, story, BRANCHES, branch_id)
-        if branch_id in taken or not self._files.copy_folder(source, target, admits=_is_document_or_folder):
-            raise ConflictError(f"there is a branch {branch_id!r} already; choose another id")
-        self._write_index(story, BranchIndex(branches=(*index.branches, made), active_branch_id=index.active_branch_id))
+        if branch_id in taken:
+            raise _taken_branch(branch_id)
+        return BranchCopy(story, made, self._files, self._files.hold(source, admits=_is_document_or_folder))
+
+    def commit_branch(self, begun: BranchCopy) -> Branch:
+        """Put the copy to its place. Raises as `create_branch`: the story may be another one by now."""
+        made = begun.branch
+        index = self.branches(begun.story).value
+        _check_room(begun.story, index.branches)
+        target = (STORIES, begun.story, BRANCHES, made.id)
+        if begun.made is None or not self._files.move(begun.made, target):
+            raise _taken_branch(made.id)
+        branches = (*(one for one in index.branches if one.id != made.id), made)
+        self._write_index(begun.story, BranchIndex(branches=branches, active_branch_id=index.active_branch_id))
         return made
 
     def rename_branch(self, story: str, branch: str, raw: object) -> Branch:
@@ -237,6 +285,21 @@ class StoryFiles:
         if not self._files.move(source, target):
             raise ConflictError(f"there is something at {'/'.join(target)!r} in the data folder already; move it away")
         return self._meta(target)
+
+
+def _check_given_settings(given: Mapping[str, Any]) -> None:
+    settings: object = given.get("settings")
+    if isinstance(settings, Mapping):
+        check_settings(cast("Mapping[str, Any]", settings))
+
+
+def _check_room(story: str, branches: Collection[object]) -> None:
+    if len(branches) >= MAX_BRANCHES:
+        raise ConflictError(f"story {story!r} has {MAX_BRANCHES} branches; that is the most")
+
+
+def _taken_branch(branch: str) -> ConflictError:
+    return ConflictError(f"there is a branch {branch!r} already; choose another id")
 
 
 def _checked(raw: Mapping[str, Any]) -> StoryMeta:

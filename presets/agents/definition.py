@@ -109,7 +109,8 @@ class UnusableAgent:
     row: int | None = None
 
     def __str__(self) -> str:
-        row = "" if self.row is None else f", row {self.row}"
+        # Most reasons name the row themselves, with its kind.
+        row = "" if self.row is None or f"row {self.row} " in self.reason else f", row {self.row}"
         return f"agent {self.id!r} is unusable: {self.path}{row}: {self.reason}"
 
 

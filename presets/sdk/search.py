@@ -6,7 +6,8 @@ Owns how well a tool fits some words, and the limits of the answers. Both are te
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from presets.sdk.tool import RenderedTool
 from presets.suggestions import close_names, did_you_mean, quoted
@@ -33,6 +34,9 @@ _LEAST_PART = 3
 """Letters from which a word may be the middle of another."""
 
 
+_NO_REASONS: Mapping[str, str] = MappingProxyType({})
+
+
 def search(tools: Sequence[RenderedTool], query: str, *, limit: int = MAX_HITS) -> list[dict[str, str]]:
     """The tools that fit the words best, at most `limit`, each as `{name, summary, signature}`.
 
@@ -46,8 +50,19 @@ def search(tools: Sequence[RenderedTool], query: str, *, limit: int = MAX_HITS) 
     return [_hit(tool) for _, tool in fitting[:limit]]
 
 
-def describe(tools: Sequence[RenderedTool], names: Iterable[str]) -> str:
+def search_names(names: Iterable[str], query: str, *, limit: int = MAX_HITS) -> list[str]:
+    """The names that fit the words best, at most `limit`: those that the query says whole come first."""
+    said = set(query.split())
+    words = _words(query)[:MAX_QUERY_WORDS]
+    scored = [(name in said, sum(_name_worth(word, _words(name)) for word in words), name) for name in names]
+    fitting = sorted((item for item in scored if item[1]), key=lambda item: (not item[0], -item[1], item[2]))
+    return [name for _, _, name in fitting[:limit]]
+
+
+def describe(tools: Sequence[RenderedTool], names: Iterable[str], reasons: Mapping[str, str] = _NO_REASONS) -> str:
     """The declarations of the named tools with all comments; names that are unknown are answered with close ones.
+
+    `reasons` say of names why there is no such tool here.
 
     At most `MAX_DESCRIBED_CHARACTERS`, but for a first tool that is larger, which is whole.
     """
@@ -57,7 +72,7 @@ def describe(tools: Sequence[RenderedTool], names: Iterable[str]) -> str:
     left = MAX_DESCRIBED_CHARACTERS
     for name in dict.fromkeys(names):
         tool = known.get(name)
-        text = _unknown(name, known) if tool is None else f"{tool.declarations}{tool.member}"
+        text = _unknown(name, known, reasons.get(name)) if tool is None else f"{tool.declarations}{tool.member}"
         if parts and len(text) > left:
             left_out.append(name)
             continue
@@ -69,8 +84,10 @@ def describe(tools: Sequence[RenderedTool], names: Iterable[str]) -> str:
     return "".join(parts)
 
 
-def _unknown(name: str, known: Iterable[str]) -> str:
+def _unknown(name: str, known: Iterable[str], reason: str | None) -> str:
     wanted = name.replace("\n", " ")
+    if reason is not None:
+        return f"// no tool {quoted(wanted)} here. {' '.join(reason.split())}\n"
     return f"// no tool {quoted(wanted)}.{did_you_mean(close_names(wanted, known)) or ' Try sdk.search(words).'}\n"
 
 

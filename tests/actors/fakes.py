@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import Any
 import trio
 
 from actors.actor import Actor
+from actors.agents import AgentOptions
 from actors.resolution import CapabilityEdit
 from actors.space import Space, SpaceOptions
 from engine.engine import Engine
@@ -80,10 +82,10 @@ def engine_of(stored: StoredState | None = None) -> Engine:
 
 
 def space_of(workspace: Path, store: MemoryStore | None = None, limits: Limits = DEFAULT_LIMITS) -> Space:
-    """An engine in memory that has not started yet."""
-    return Space(
-        engine_of(), MemoryStore() if store is None else store, SpaceOptions(workspace=workspace, limits=limits)
-    )
+    """An engine in memory that has not started yet. It does not look at folders: a virtual clock waits for no thread."""
+    agents = AgentOptions(look_seconds=math.inf)
+    options = SpaceOptions(workspace=workspace, limits=limits, agents=agents)
+    return Space(engine_of(), MemoryStore() if store is None else store, options)
 
 
 @asynccontextmanager

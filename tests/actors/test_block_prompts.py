@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncGenerator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
 from actors.agents import FollowCapabilities
 from actors.block_prompts import model_chosen_of
@@ -166,3 +168,21 @@ def test_the_model_of_a_preview_is_the_one_that_a_run_would_take() -> None:
     chosen = model_chosen_of(lambda: providers)
     assert (chosen("librarian.chat", context), chosen("directions.suggest", context)) == ("large", "small")
     assert model_chosen_of(lambda: read_providers(None))("librarian.chat", context) is None
+
+
+async def test_an_agent_of_space_never_waits_for_a_story(space: Space) -> None:
+    reached, opened = threading.Event(), threading.Event()
+
+    def slow(_: object) -> None:
+        reached.set()
+        opened.wait(10)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(space.blocks.ask, UseBlocks(slow))
+        assert await trio.to_thread.run_sync(reached.wait, 5)
+        try:
+            with trio.fail_after(5):
+                assert "instructions" in await blocks_of(space, "standard")
+                await space.agents.ask(FollowCapabilities())
+        finally:
+            opened.set()

@@ -196,3 +196,23 @@ def test_no_event_does_anything_but_what_an_event_may(events: list[Any]) -> None
         read.answer()
     except (BadAnswerError, ProviderReportError):
         pass
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        ["[DONE]"],
+        [chunk(content={"a": 1}), "[DONE]"],
+        [chunk(content={"a": 1}), chunk("stop")],
+        [chunk(content=[{"type": "picture"}]), chunk("stop")],
+        [chunk("tool_calls")],
+        [call(0, id="a", function={"arguments": "{}"}), chunk("tool_calls")],
+    ],
+)
+def test_an_answer_in_which_nothing_can_be_read_is_none(events: list[str]) -> None:
+    with pytest.raises(BadAnswerError, match="sent nothing that can be read"):
+        answer(*events)
+
+
+def test_a_model_that_has_nothing_to_say_has_answered() -> None:
+    assert answer(chunk(role="assistant", content=""), chunk("stop")) == ChatAnswer(text="", finish_reason="stop")

@@ -260,6 +260,28 @@ async def test_a_stream_that_is_no_answer_is_said_in_words(rig: Rig, data: bytes
     await rig.provider.wait_closed()
 
 
+async def test_a_page_instead_of_a_stream_is_said_to_be_one(rig: Rig) -> None:
+    async def page(wire: Wire, request: ProviderRequest) -> None:
+        await wire.head(200, "text/html; charset=utf-8")
+        await wire.send(f"<html>log in, {KEY}</html>".encode())
+
+    rig.provider.play(page)
+    error = str(await rig.fail())
+    assert "answered with content type 'text/html', which is no event stream; is its base URL right?" in error
+    assert f"It begins: '<html>log in, {HIDDEN}" in error
+    assert len(rig.provider.requests) == 1
+
+
+@pytest.mark.parametrize("head", [[f"X-{number}: {'v' * 1000}" for number in range(300)], [f"no header {KEY}"]])
+async def test_a_head_that_cannot_be_read_is_not_asked_for_again(rig: Rig, head: list[str]) -> None:
+    async def reply(wire: Wire, request: ProviderRequest) -> None:
+        await wire.head(200, "text/event-stream", *head)
+
+    rig.provider.play(reply)
+    assert "answered with what is no HTTP, or with headers of more than 100 KiB" in str(await rig.fail())
+    assert (len(rig.provider.requests), rig.retries) == (1, [])
+
+
 async def test_what_is_compressed_is_refused_so_that_nothing_can_unfold(rig: Rig) -> None:
     async def compressed(wire: Wire, request: ProviderRequest) -> None:
         await wire.head(200, "text/event-stream", "Content-Encoding: gzip")

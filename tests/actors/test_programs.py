@@ -19,7 +19,7 @@ from actors.programs import KEPT_SDKS
 from actors.resolution import CapabilityEdit
 from actors.sessions import Begin, CallClaim, OpenSession
 from actors.space import Space
-from actors.world import MergeSteps
+from actors.world import MergedInWorlds, MergeSteps
 from presets.definition import Risk
 from presets.presentation import RUN_CODE_NAME
 from protocol.input_request import InputResponse
@@ -187,7 +187,7 @@ async def test_warming_without_deno_ends_nothing(without_deno: Space) -> None:
 async def test_the_end_of_the_engine_cancels_what_outlasts_it_while_the_actors_still_answer(
     space: Space, autojump_clock: object
 ) -> None:
-    answered: list[int] = []
+    answered: list[MergedInWorlds] = []
 
     async def long(arguments: JsonObject, call: ToolCall) -> ToolOutcome:
         try:
@@ -206,7 +206,7 @@ async def test_the_end_of_the_engine_cancels_what_outlasts_it_while_the_actors_s
         call = space.calls.start(call_of(space.catalog.tools.value, session.id), active)
         await trio.sleep(0.1)
         assert await space.drain(1) is False
-        assert answered == [0]
+        assert answered == [MergedInWorlds()]
         assert call.done.is_set()
         assert space.calls.running() == ()
 

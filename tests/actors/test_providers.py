@@ -15,7 +15,7 @@ import structlog.testing
 import trio
 
 from actors.provider_book import MOST_PROVIDERS, NO_KEY
-from actors.provider_files import CONFIG_FILE, KEYS_FILE
+from actors.provider_files import CONFIG_FILE, KEYS_FILE, ProviderFiles
 from actors.providers import (
     ChooseDefaultProvider,
     DeleteProvider,
@@ -55,8 +55,8 @@ def config(folder: Path) -> Any:
     return json.loads((folder / CONFIG_FILE).read_text())
 
 
-def broken_in(folder: Path) -> list[Path]:
-    return list(folder.glob("config.json.broken-*"))
+def broken_in(folder: Path, name: str = CONFIG_FILE) -> list[Path]:
+    return list(folder.glob(f"{name}.broken-*"))
 
 
 def mode(path: Path) -> int:
@@ -285,3 +285,80 @@ async def test_an_engine_without_a_folder_keeps_providers_while_it_runs() -> Non
         assert actor.providers.value.usable("main") is not None
         with pytest.raises(InvalidBlockDataError):
             await actor.ask(PutProvider("b", {}))
+
+
+async def test_what_is_edited_by_hand_is_shown_and_stays_when_something_is_changed(
+    actor: ProvidersActor, tmp_path: Path
+) -> None:
+    await actor.ask(PutProvider("main", MAIN))
+    edited = config(tmp_path)
+    edited["mine"] = "keep"
+    edited["providers"][0]["name"] = "By hand"
+    (tmp_path / CONFIG_FILE).write_text(json.dumps(edited))
+    assert [row.name for row in (await actor.ask(ReadProviders())).rows] == ["By hand"]
+    edited["providers"][0]["defaultModel"] = "m-2"
+    (tmp_path / CONFIG_FILE).write_text(json.dumps(edited))
+    await actor.ask(PutProvider("b", MAIN))
+    assert config(tmp_path)["mine"] == "keep"
+    assert [(row.name, row.default_model) for row in (await actor.ask(ReadProviders())).rows] == [
+        ("By hand", "m-2"),
+        ("Main", "m-1"),
+    ]
+    usable = actor.providers.value.usable("main")
+    assert usable is not None
+    assert usable.default_model == "m-2"
+
+
+async def test_a_key_that_is_changed_by_hand_is_the_key(actor: ProvidersActor, tmp_path: Path) -> None:
+    await actor.ask(PutProvider("main", MAIN))
+    path = tmp_path / KEYS_FILE
+    path.write_text(path.read_text().replace(KEY, "another-key"))
+    await actor.ask(PutProvider("b", MAIN))
+    assert [one.api_key for one in actor.providers.value.providers] == ["another-key", KEY]
+    assert "another-key" in path.read_text()
+    edited = config(tmp_path)
+    edited["providers"][0]["apiKey"] = "a-third-key"
+    (tmp_path / CONFIG_FILE).write_text(json.dumps(edited))
+    await actor.ask(ReadProviders())
+    assert "a-third-key" not in (tmp_path / CONFIG_FILE).read_text()
+
+
+@pytest.mark.parametrize("name", [CONFIG_FILE, KEYS_FILE])
+async def test_what_is_broken_by_hand_is_told_and_set_aside_by_the_next_change(
+    actor: ProvidersActor, tmp_path: Path, name: str
+) -> None:
+    await actor.ask(PutProvider("main", MAIN))
+    (tmp_path / name).write_text("{broken")
+    for _ in range(2):
+        view = await actor.ask(ReadProviders())
+        assert [row.id for row in view.rows] == ["main"]
+        assert [f"{name!r} is broken as it stands" in report for report in view.reports] == [True]
+        assert (tmp_path / name).read_text() == "{broken"
+    await actor.ask(PutProvider("b", MAIN))
+    view = await actor.ask(ReadProviders())
+    assert [row.id for row in view.rows] == ["main", "b"]
+    assert [f"{name!r} was broken and is kept as" in report for report in view.reports] == [True]
+    assert [path.read_text() for path in broken_in(tmp_path, name)] == ["{broken"]
+    assert [one.api_key for one in actor.providers.value.providers] == [KEY, KEY]
+    async with providers_in(tmp_path) as again:
+        assert [row.id for row in (await again.ask(ReadProviders())).rows] == ["main", "b"]
+
+
+async def test_a_broken_file_that_is_mended_by_hand_is_read(actor: ProvidersActor, tmp_path: Path) -> None:
+    await actor.ask(PutProvider("main", MAIN))
+    whole = (tmp_path / CONFIG_FILE).read_text()
+    (tmp_path / CONFIG_FILE).write_text(whole[:-10])
+    assert len((await actor.ask(ReadProviders())).reports) == 1
+    (tmp_path / CONFIG_FILE).write_text(whole)
+    view = await actor.ask(ReadProviders())
+    assert ([row.id for row in view.rows], view.reports) == (["main"], ())
+
+
+def test_what_is_written_at_the_same_moment_is_not_written_over(tmp_path: Path) -> None:
+    files = ProviderFiles(tmp_path, lambda: datetime.now(UTC))
+    before = files.load().book
+    after = before.with_provider("main", MAIN, "2025-01-01T00:00:00Z")
+    (tmp_path / CONFIG_FILE).write_text('{"mine": 1}')
+    with pytest.raises(ConflictError, match=r"'config\.json' in the data folder was changed by somebody else"):
+        files.save(before, after)
+    assert config(tmp_path) == {"mine": 1}

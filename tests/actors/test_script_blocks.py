@@ -141,6 +141,7 @@ async def test_a_script_beyond_a_limit_fails_alone_and_the_next_one_runs(runtime
         "return String(await import('node:fs'))",
         "} return 'out'; {",
         "return host.body",
+        "return (await host.body())",
         "return data",
     ],
 )
@@ -195,3 +196,32 @@ async def test_cancelling_an_evaluation_leaves_no_process(runtime: CodeRuntime):
     with trio.fail_after(PATIENCE_SECONDS):
         while runtime.status().runners:  # noqa: ASYNC110 - the end of a process has no event here
             await trio.sleep(0.01)
+
+
+async def test_scripts_of_one_rendering_do_not_see_what_one_before_left_in_globals(runtime: CodeRuntime):
+    bodies = (
+        "left = 1; globalThis.more = 2; JSON = {parse: () => ({})}; Map = Error = 5; delete globalThis.Set; return 'x'",
+        "return [typeof left, typeof more, typeof JSON.stringify, typeof Map, typeof Set, ctx.name].join()",
+    )
+    outcomes = await evaluated(runtime, *bodies, context={"name": "The Long Road"})
+    assert outcomes[1] == ScriptText("undefined,undefined,function,function,function,The Long Road")
+    assert runtime.status().leases_taken == 1
+
+
+async def test_after_a_script_that_left_a_global_for_good_the_next_one_has_a_process_of_its_own(runtime: CodeRuntime):
+    body = "Object.defineProperty(globalThis, 'left', {value: 1}); return 'x'"
+    assert await evaluated(runtime, body, "return typeof left") == [ScriptText("x"), ScriptText("undefined")]
+    assert runtime.status().leases_taken == 2
+
+
+async def test_all_scripts_of_a_rendering_share_their_time(runtime: CodeRuntime):
+    never = "await new Promise(() => {})"
+    started = trio.current_time()
+    async with script_evaluator(runtime, FRAGMENTS, SHORT, seconds=0.8) as evaluator:
+        outcomes = [await evaluator.evaluate(never, {}) for _ in range(4)]
+        fine = await evaluator.evaluate("return 'fine'", {})
+    assert trio.current_time() - started < 0.8 + PATIENCE_SECONDS
+    assert all(isinstance(one, ScriptFailure) for one in outcomes)
+    assert isinstance(fine, ScriptFailure)
+    assert "took the 0.8 seconds that they have" in fine.message
+    assert runtime.status().leases == 0

@@ -69,3 +69,16 @@ def test_a_secret_that_comes_in_pieces_is_taken_out_and_nothing_else_is_changed(
 def test_a_text_without_secrets_is_not_held_back() -> None:
     flow = Scrubber((Secret(KEY),)).flow()
     assert [flow.feed("Once upon"), flow.feed(" a time"), flow.end()] == ["Once upon", " a time", ""]
+
+
+def test_what_was_decoded_loses_secrets_at_every_depth_and_keeps_all_else() -> None:
+    scrubber = Scrubber((Secret(KEY),))
+    assert scrubber.tree({"a": [f"x {KEY}", {KEY: 1.5}], "b": None, "c": True}) == {
+        "a": [f"x {HIDDEN}", {HIDDEN: 1.5}],
+        "b": None,
+        "c": True,
+    }
+
+
+def test_the_beginning_of_a_long_text_holds_no_part_of_a_secret() -> None:
+    assert Scrubber((Secret(KEY),)).beginning("x" * 15 + f" {KEY}", 20) == "x" * 15 + f" {HIDDEN}"[:5]

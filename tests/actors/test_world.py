@@ -10,7 +10,7 @@ import trio.testing
 from structlog.testing import capture_logs
 
 from actors.errors import InternalError
-from actors.world import Execute, MergeSteps, Redo, TakePicture, Undo, WorldActor
+from actors.world import Execute, MergedInWorlds, MergeSteps, Redo, TakePicture, Undo, WorldActor
 from engine.commands import CreateWorld, DeleteWorld, ListWorlds, RememberContext, SetTheme, SwitchWorld
 from engine.drawing.insert import InsertBox
 from engine.drawing.selection import ClearSelection
@@ -236,8 +236,8 @@ async def test_the_steps_of_a_program_become_one_step_in_every_world_it_was_in(
         for _ in range(3):
             await world.ask(Execute(RECTANGLE, step_group="program-1"))
         assert created.changed
-        assert await world.ask(MergeSteps("program-1", "boxes")) == 5
+        assert await world.ask(MergeSteps("program-1", "boxes")) == MergedInWorlds(5, 2, 2)
         assert world.status.value.undo_count == 1
         assert (await world.ask(Undo())).result.label == "boxes"
-        assert await world.ask(MergeSteps("program-1", "boxes")) == 0
+        assert await world.ask(MergeSteps("program-1", "boxes")) == MergedInWorlds()
     assert [len(commit.world.steps) for commit in store.commits[-3:-1] if commit.world] == [1, 1]

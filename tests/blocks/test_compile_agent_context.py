@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,12 @@ from blocks.agents import AgentBlockDefinition, AgentBlockRegistry, UnknownAgent
 from blocks.apply import Audience
 from blocks.block import ContextBlock, ContextMessage
 from blocks.compile import split_compiled
-from blocks.compile_agent_context import CompiledContext, compile_agent_context
+from blocks.compile_agent_context import (
+    LARGE_CHARACTERS,
+    MAX_PROMPT_CHARACTERS,
+    CompiledContext,
+    compile_agent_context,
+)
 from blocks.config import AgentBlockConfig
 from blocks.context import AgentBlockContext, ToolOffer
 from blocks.fragment import Fragment, FragmentList
@@ -242,3 +247,39 @@ def test_tokens_are_a_quarter_of_the_bytes_rounded_up():
 @given(st.text())
 def test_a_text_is_never_larger_in_tokens_than_in_bytes(text: str):
     assert estimated_tokens(text) <= len(text.encode())
+
+
+async def test_a_block_whose_tags_bring_in_too_much_is_left_out_alone_with_a_reason():
+    large = fragment("pr-large", "prose", "Large", "x" * 500_000)
+    registry = agent(made("a", "<@pr-large>" * 1000), made("b", "B.", 2))
+    result = await compiled(registry, fragments=FragmentList([large]))
+    assert [one.content for one in split_compiled(result.messages[0].content)] == [
+        '[Block "a" is left out: it is too large]',
+        "B.",
+    ]
+    (error,) = result.report.block_errors
+    assert (error.id, "1,048,576 characters" in error.message) == ("a", True)
+    assert result.report.blocks[0].changes[-1].kind == "too-large"
+    assert result.report.to_json()["blockErrors"] == [error.to_json()]
+
+
+async def test_a_prompt_has_a_bound_and_what_is_read_last_is_left_out_first():
+    third = "x" * (MAX_PROMPT_CHARACTERS * 2 // 5)
+    registry = agent(made("c", third, 3), made("a", third, 1), made("b", third, 2), made("d", "small", 4))
+    result = await compiled(registry)
+    assert [one.id for one in result.report.block_errors] == ["c"]
+    assert sum(len(message.content) for message in result.messages) < MAX_PROMPT_CHARACTERS
+    assert result.messages[0].content.endswith("small")
+
+
+async def test_what_takes_its_time_is_put_together_beside_everything_else():
+    works: list[int] = []
+
+    async def beside(work: Callable[[], Any]) -> Any:
+        works.append(1)
+        return work()
+
+    await compiled(agent(made("a", "small")), beside=beside)
+    assert not works
+    await compiled(agent(made("a", "x" * (LARGE_CHARACTERS + 1))), beside=beside)
+    assert works

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks.fragment import Fragment, FragmentList
-from blocks.fragment_tags import expand_fragment_tags
+from blocks.fragment_tags import ContentTooLargeError, expand_fragment_tags
 from tests.blocks.recorded import DECISIONS, cases
 
 
@@ -62,3 +62,13 @@ async def test_a_text_is_expanded_piece_by_piece(pieces: list[str], content: str
 async def test_a_depth_out_of_bounds_is_refused(depth: int):
     with pytest.raises(ValueError, match="depth must be 0 to 8"):
         await expanded("x", depth=depth)
+
+
+async def test_tags_bring_in_a_bounded_amount_and_what_is_more_is_never_put_together():
+    large = prose("pr-large", "x" * 500_000)
+    assert len(await expanded("<@pr-large> <@pr-large>", large)) == 1_000_001
+    with pytest.raises(ContentTooLargeError, match="bring in more than 1,048,576 characters, at <@pr-large>"):
+        await expanded("<@pr-large> " * 1_000_000, large)
+    doubling = [prose(f"pr-aaa{one}", f"<@pr-aaa{one + 1}>" * 50) for one in range(8)]
+    with pytest.raises(ContentTooLargeError):
+        await expanded("<@pr-aaa0>", *doubling, prose("pr-aaa8", "x" * 1000), depth=8)

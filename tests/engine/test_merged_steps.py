@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.engine import Engine
 from engine.stored import fresh_state
-from engine.world import Command, World
+from engine.world import Command, MergedSteps, World
 from tests.engine.samples import Edit, Note, Write, assert_index_is_true, commands, content, undoable_content
 from tests.engine.test_store import do, opened, picture
 
@@ -33,7 +33,7 @@ def test_the_steps_of_a_group_are_undone_and_redone_at_once() -> None:
     for text in "abc":
         world.execute(Write(text), group=GROUP)
     revision = world.revision
-    assert world.merge_steps(GROUP, "three notes").result == 3
+    assert world.merge_steps(GROUP, "three notes").result == MergedSteps(3, 1)
     assert (world.revision, world.undo_count) == (revision, 2)
     assert world.undo().result.label == "three notes"
     assert texts(world) == ["before"]
@@ -45,7 +45,7 @@ def test_steps_of_others_in_between_stay_steps_of_their_own() -> None:
     world = new_world()
     for text, group in (("a", GROUP), ("b", GROUP), ("theirs", None), ("c", GROUP), ("d", GROUP)):
         world.execute(Write(text), group=group)
-    world.merge_steps(GROUP, "mine")
+    assert world.merge_steps(GROUP, "mine").result == MergedSteps(4, 2)
     assert world.undo_count == 3
     world.undo()
     assert texts(world) == ["a", "b", "theirs"]
@@ -59,7 +59,7 @@ def test_steps_that_were_undone_meanwhile_do_not_come_together_with_those_that_w
         world.execute(Write(text), group=GROUP)
     world.undo()
     world.undo()
-    world.merge_steps(GROUP, "mine")
+    assert world.merge_steps(GROUP, "mine").result == MergedSteps(4, 2)
     assert (world.undo_count, world.redo_count) == (1, 1)
     world.redo()
     assert texts(world) == ["a", "b", "c", "d"]
@@ -71,7 +71,7 @@ def test_steps_that_cancel_each_other_out_leave_none() -> None:
     world.execute(Edit("changed", "kept"), group=GROUP)
     world.execute(Edit("kept", "changed"), group=GROUP)
     merged = world.merge_steps(GROUP, "nothing")
-    assert (merged.result, merged.steps, world.undo_count) == (2, (), 1)
+    assert (merged.result, merged.steps, world.undo_count) == (MergedSteps(2, 0), (), 1)
     world.revert(merged)
     assert world.undo_count == 3
 
@@ -80,7 +80,7 @@ def test_a_group_without_steps_changes_nothing() -> None:
     world = new_world()
     world.execute(Write("a"))
     merged = world.merge_steps(GROUP, "mine")
-    assert (merged.result, merged.changed) == (0, False)
+    assert (merged.result, merged.changed) == (MergedSteps(0, 0), False)
 
 
 @given(st.lists(st.tuples(commands, st.booleans()), max_size=14), st.integers(0, 4))
@@ -109,7 +109,7 @@ def test_a_merged_history_leads_through_some_of_the_same_contents(
         assert undoable_content(world.read()) in seen
         assert_index_is_true(world.read())
     assert undoable_content(world.read()) == seen[-1]
-    assert merged.result <= len(sequence)
+    assert merged.result.pieces <= merged.result.steps <= len(sequence)
 
 
 def test_a_merged_step_is_stored_in_place_of_its_parts(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_lack_is_told_as_the_object_that_would_have_declared_it(capability: Ca
 @pytest.mark.parametrize(
     ("request_", "declared", "since"),
     [
-        (FORM, {"elicitation": {}}, "2025-06-18"),
+        (FORM, {"elicitation": {}}, "2024-11-05"),
         (PAGE, {"elicitation": {"url": {}}}, "2025-11-25"),
         (SAMPLE, {"sampling": {}}, "2024-11-05"),
         (WITH_TOOLS, {"sampling": {"tools": {}}}, "2025-11-25"),

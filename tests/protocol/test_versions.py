@@ -47,7 +47,6 @@ def test_batches_exist_in_one_revision_only() -> None:
         ("resource_links", "2025-06-18"),
         ("title", "2025-06-18"),
         ("completions", "2025-03-26"),
-        ("elicitation", "2025-06-18"),
         ("url_elicitation", "2025-11-25"),
         ("sampling_tools", "2025-11-25"),
         ("icons", "2025-11-25"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -134,7 +135,7 @@ async def test_what_may_be_right_is_a_note(compiler: Compiler, program: str) -> 
     made = await compiled(compiler, program)
     assert made.problems == ()
     assert made.javascript == program
-    assert made.notes[0].startswith("line 1, column ")
+    assert made.notes[0].startswith("note: line 1, column ")
 
 
 @pytest.mark.parametrize(
@@ -159,6 +160,16 @@ async def test_what_a_program_may_do_is_no_problem(compiler: Compiler, program: 
     made = await compiled(compiler, program)
     assert (made.problems, made.notes) == ((), ())
     assert made.javascript is not None
+
+
+async def test_a_name_that_is_given_may_be_declared_again(compiler: Compiler) -> None:
+    made = await compiled(compiler, "const tools = { a: 1 }; return tools.a")
+    assert (made.problems, made.notes) == ((), ())
+
+
+async def test_an_import_is_refused_where_it_stands_though_the_check_is_skipped(compiler: Compiler) -> None:
+    made = await compiled(compiler, "// @ts-nocheck\nreturn await import('node:sqlite')")
+    assert [(problem.line, problem.message) for problem in made.problems] == [(2, NO_IMPORTS)]
 
 
 async def test_a_first_line_skips_the_check_but_not_the_syntax(compiler: Compiler) -> None:
@@ -192,6 +203,12 @@ async def test_an_import_is_refused_in_words(compiler: Compiler, program: str) -
         "const n: typeof import('{}') = 1; return n",
         "}}\nimport read from '{}' with {{ type: 'json' }}; const n: number = read; async function g() {{",
         "}}\n/// <reference path='{}' />\nexport * from '{}'; async function g() {{",
+        "const require = (x: string): any => x; const n: number = require('{}'); return n",
+        "const n: typeof require('{}') = 1; return n",
+        "import n = require('{}'); const m: number = n; return m",
+        "/** @import {{ a }} from '{}' */\n/** @type {{import('{}').a}} */ const n: number = ''; return n",
+        "/// <reference types='{}' />\n/// <REFERENCE path='{}' />\n// @ts-types='{}'\n// @deno-types='{}'\nreturn 1",
+        "/** @jsxImportSource '{}' */ /** @jsximportsource '{}' */ return 1",
         "const read = await ²import('{}'); const n: number = read.default; return n",
         "const read = await \\u0069mport('{}'); const n: number = read.default; return n",
     ],
@@ -203,6 +220,24 @@ async def test_no_file_shows_in_what_the_checker_says(compiler: Compiler, tmp_pa
     said = render_problems(made.problems) + " ".join(made.notes)
     assert "password_of_the_house" not in said
     assert "xyzzy" not in said
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "const require = (x: string): any => x; const j = require('{}'); const n: number = j; return n",
+        "const n: typeof require('{}') = 1; return n",
+        "import n = require('{}'); return n",
+        "// @ts-nocheck\nreturn require('{}')",
+        "/** @type {{import('{}').a}} */ const n: number = ''; return n",
+        "/// <reference path='{}' />\n// @deno-types='{}'\nconst n: number = ''; return n",
+    ],
+)
+async def test_whether_a_file_exists_does_not_show(compiler: Compiler, template: str) -> None:
+    # Of its own folder, which is all that the checker can read where the system has walls.
+    there = await compiled(compiler, template.format("./strip.js", "./strip.js"))
+    absent = await compiled(compiler, template.format("./where.js", "./where.js"))
+    assert str(there).replace("strip.js", "where.js") == str(absent)
 
 
 TYPE_RECURSION = """\
@@ -242,7 +277,7 @@ async def test_hostile_text_is_answered_and_the_next_program_is_checked_again(co
 async def test_a_check_that_takes_too_long_is_given_up_and_said(compiler: Compiler) -> None:
     made = await compiled(compiler, TYPE_RECURSION)
     assert made.javascript is not None
-    assert made.notes[0].startswith("not type-checked: ")
+    assert made.notes[0].startswith("note: not type-checked: ")
     assert compiler.status().killed_checks == 1
 
 
@@ -294,6 +329,44 @@ async def test_processes_that_were_killed_are_replaced(compiler: Compiler) -> No
     assert codes(again) == [2551]
     assert gone(before.checker_pid)
     assert gone(before.stripper_pid)
+
+
+async def test_a_checker_that_dies_at_a_program_is_asked_once_more(compiler: Compiler) -> None:
+    await compiler.warm()
+    pid = compiler.status().checker_pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)  # so that it dies after it was found alive
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(kill_soon, pid)
+        made = await compiled(compiler, "return tools.fnd()")
+    assert codes(made) == [2551]
+    assert compiler.status().killed_checks == 1
+
+
+async def kill_soon(pid: int) -> None:
+    await trio.sleep(0.2)
+    os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is not known whether a process works")
+async def test_processes_that_were_stopped_are_replaced_and_no_program_is_blamed(compiler: Compiler) -> None:
+    await compiler.warm()
+    status = compiler.status()
+    for pid in (status.checker_pid, status.stripper_pid):
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+    assert codes(await compiled(compiler, "return tools.fnd()")) == [2551]
+    made = await compiled(compiler, "return 5 as any")
+    assert (made.javascript, made.notes) == ("return 5       ", ())
+    assert gone(status.checker_pid)
+    assert gone(status.stripper_pid)
+
+
+async def test_a_program_that_is_refused_is_not_said_to_run_unchecked(compiler: Compiler) -> None:
+    made = await compiled(compiler, "return " + "a=>" * 9_000 + "1")
+    assert made.javascript is None
+    assert "too deeply nested" in made.problems[0].message
+    assert made.notes == ()
 
 
 async def test_after_a_while_without_programs_the_processes_end_and_come_back() -> None:

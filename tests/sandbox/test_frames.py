@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox.frames import Call, Done, FrameError, FrameReader, Log, OutputLimitError, Ready, Walls, parse_frame
-from sandbox.limits import FRAME_LIMIT_BYTES, LEASE_LIMIT_BYTES
+from sandbox.limits import FRAME_LIMIT_BYTES, LEASE_LIMIT_BYTES, MOST_VALUES
 
 DONE: dict[str, Any] = {"t": "done", "run": 1, "ok": True, "value": 1, "unawaited": 0}
 FAILED: dict[str, Any] = {
@@ -111,6 +111,19 @@ def test_what_is_said_of_a_stack_is_kept_short() -> None:
     assert isinstance(done, Done)
     assert len(done.frames) < 10
     assert {len(frame) for frame in done.frames} == {200}
+
+
+def test_all_walls_are_told_though_there_are_many() -> None:
+    names = [f"wall {n}" for n in range(20)]
+    assert parse_frame(json.dumps({"t": "walls", "walls": names}).encode()) == Walls(tuple(names))
+
+
+def test_more_values_than_a_frame_may_have_are_not_read() -> None:
+    assert isinstance(parse_frame(encoded(DONE, value=[0] * MOST_VALUES)), Done)
+    assert isinstance(parse_frame(encoded(DONE, value='a,"\\' * MOST_VALUES)), Done)
+    for value in ([0] * (2 * MOST_VALUES), [","] * (2 * MOST_VALUES), {str(n): "\\" for n in range(2 * MOST_VALUES)}):
+        with pytest.raises(FrameError, match="more than 100,000 values"):
+            parse_frame(encoded(DONE, value=value))
 
 
 def test_lines_come_out_however_they_were_cut() -> None:

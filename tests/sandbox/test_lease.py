@@ -426,7 +426,7 @@ async def test_the_wall_clock_stands_still_while_the_lease_is_paused(runtime: Co
             {"value_bytes": 100},
             "return 'x'.repeat(99)",
             "output-limit",
-            "the result is larger than 100 bytes; return less",
+            "the result is larger than 100 bytes (value_bytes); return less",
         ),
         (
             {"program_bytes": 10},
@@ -455,7 +455,63 @@ async def test_an_argument_that_is_too_large_is_refused_in_the_program(runtime: 
         "return await tools.echo('x'.repeat(200)).catch(e => e.message)",
         limits=replace(SHORT, value_bytes=100),
     )
-    assert result.value == "tools.echo: the argument is larger than 100 bytes"
+    assert result.value == "tools.echo: the argument is larger than 100 bytes (value_bytes)"
+
+
+async def test_a_value_of_too_many_values_is_refused_with_the_limit(runtime: CodeRuntime) -> None:
+    program = "const e = await tools.echo([[1, 2], 3]).catch(e => e.message); console.log(e); return {a: [1, 2, 3]}"
+    result = await run(runtime, program, limits=replace(SHORT, values=4))
+    count = "has more than 4 values (values): count each number, text, array and object in it"
+    assert [line.text for line in result.logs] == [f"tools.echo: the argument {count}"]
+    assert result.error is not None
+    assert (result.error.kind, result.error.message) == ("output-limit", f"the result {count}; return less")
+
+
+async def test_timers_take_every_delay_as_browsers_do(runtime: CodeRuntime) -> None:
+    program = """
+const order = [];
+const soon = [-1, NaN, -Infinity, undefined, null, 'x', {}, '1'];
+await Promise.all(soon.map(delay => new Promise(done => setTimeout(done, delay))));
+for (const delay of soon) {
+  await new Promise(done => { const id = setInterval(() => { clearInterval(id); done() }, delay) });
+}
+for (const delay of [Infinity, 2 ** 31, 2 ** 40, 1e300]) setTimeout(() => order.push('late'), delay);
+await new Promise(done => setTimeout(done, 20));
+return order;
+"""
+    result = await run(runtime, program)
+    assert (result.value, result.error) == ([], None)
+
+
+async def test_a_program_may_declare_a_name_that_it_was_given(runtime: CodeRuntime) -> None:
+    program = "const tools = {a: 1}; const console = 2; class ToolCallError {}\nreturn [tools.a, console, null.x]"
+    error = (await run(runtime, program)).error
+    assert error is not None
+    assert (error.name, error.line) == ("TypeError", 2)
+
+
+async def test_an_import_is_refused_where_it_stands_and_the_word_elsewhere_is_not(runtime: CodeRuntime) -> None:
+    program = "const s = 'import (a)'; // import(b)\nconst o = {import: `import(${s.length})`};\n"
+    assert (await run(runtime, f"{program}return [s, o.import, /import(x)/.source]")).value == [
+        "import (a)",
+        "import(10)",
+        "import(x)",
+    ]
+    error = (await run(runtime, f"{program}return  import('node:sqlite')")).error
+    assert error is not None
+    assert (error.name, error.line, error.column) == ("SyntaxError", 3, 9)
+    assert "cannot import anything" in error.message
+
+
+async def test_what_made_code_of_text_still_says_what_a_function_is(runtime: CodeRuntime) -> None:
+    program = """
+const f = async () => {};
+return [f.constructor.name, f instanceof Function, (() => {}).constructor === Function];
+"""
+    assert (await run(runtime, program)).value == ["AsyncFunction", True, True]
+    error = (await run(runtime, "return eval('1')")).error
+    assert error is not None
+    assert (error.name, error.message) == ("EvalError", "eval is closed: a program cannot make code out of text")
 
 
 async def test_large_values_pass_both_ways(runtime: CodeRuntime) -> None:

@@ -13,12 +13,16 @@ from pathlib import Path
 import pytest
 import trio
 
+from sandbox.deno import find_deno
 from sandbox.limits import SCRIPT_BLOCK_LIMITS
 from sandbox.result import RunResult
-from sandbox.runtime import CodeRuntime, CodeRuntimeBusyError, CodeRuntimeUnavailableError
+from sandbox.runtime import HAND_OVER_SECONDS, CodeRuntime, CodeRuntimeBusyError, CodeRuntimeUnavailableError
 from tests.sandbox.conftest import PATIENCE_SECONDS, SHORT, TOOLS, lives, open_descriptors, until
 
 ROOT = Path(__file__).parents[2]
+
+LONGEST_STALL_SECONDS = 0.15
+"""For which a large value of one program may hold up everybody else. Alone on a machine it is a third of that."""
 
 
 async def test_nothing_starts_before_there_is_a_need(nursery: trio.Nursery) -> None:
@@ -38,6 +42,8 @@ async def test_warming_has_the_spare_ready_and_says_what_stands(nursery: trio.Nu
     assert (status.spares, len(status.runners)) == (1, 1)
     assert status.deno_version.startswith("2.")
     assert "no core files" in status.walls
+    if sys.platform == "linux" and os.uname().machine in {"x86_64", "aarch64"}:
+        assert "sockets and children (seccomp)" in status.walls
     if sys.platform == "linux":
         assert "dies with the engine" in status.walls
 
@@ -81,6 +87,44 @@ async def test_a_spare_that_died_is_replaced_at_the_next_need(nursery: trio.Nurs
     with trio.fail_after(PATIENCE_SECONDS):
         async with runtime.lease(SHORT) as lease:
             assert (await lease.run("return 1")).value == 1
+
+
+@pytest.mark.slow
+async def test_a_spare_that_does_not_answer_is_ended_and_another_takes_the_program(nursery: trio.Nursery) -> None:
+    runtime = CodeRuntime()
+    await nursery.start(runtime.run)
+    await runtime.warm()
+    (spare,) = runtime.status().runners
+    os.kill(spare, signal.SIGSTOP)
+    started = trio.current_time()
+    with trio.fail_after(PATIENCE_SECONDS):
+        async with runtime.lease(SHORT) as lease:
+            assert (await lease.run("return 1")).value == 1
+            assert lease.runner.process_id != spare
+    assert trio.current_time() - started < HAND_OVER_SECONDS + 2
+    await until(lambda: not lives(spare))
+
+
+@pytest.mark.slow
+async def test_a_large_result_holds_up_nobody_else(runtime: CodeRuntime) -> None:
+    slowest = 0.0
+
+    async def tick() -> None:
+        nonlocal slowest
+        while True:
+            before = trio.current_time()
+            await trio.sleep(0.001)
+            slowest = max(slowest, trio.current_time() - before)
+
+    program = "await tools.echo(Array(99990).fill(0)); return Array(33000).fill({a: [1]})"
+    with trio.fail_after(PATIENCE_SECONDS):
+        limits = replace(SHORT, wall_seconds=9.0, cpu_seconds=5.0)
+        async with runtime.lease(limits) as lease, trio.open_nursery() as beside:
+            beside.start_soon(tick)
+            result = await lease.run(program, [TOOLS])
+            beside.cancel_scope.cancel()
+    assert result.error is None
+    assert slowest < LONGEST_STALL_SECONDS
 
 
 @pytest.mark.slow
@@ -153,6 +197,30 @@ async def test_a_deno_that_does_not_start_as_a_runner_is_told_with_what_it_said(
     with pytest.raises(CodeRuntimeUnavailableError, match="does not start as a runner"):
         await runtime.warm()
     assert "does not start as a runner" in runtime.unavailable
+    assert not runtime.status().available
+    fake.unlink()
+    fake.symlink_to(find_deno())
+    await runtime.warm()
+    assert runtime.status().available
+
+
+@pytest.mark.slow
+async def test_a_spare_that_nobody_waits_for_and_does_not_start_is_told_as_well(
+    nursery: trio.Nursery, tmp_path: Path
+) -> None:
+    link = tmp_path / "deno"
+    link.symlink_to(find_deno())
+    runtime = CodeRuntime(environment={"SPACE_DENO": str(link)})
+    await nursery.start(runtime.run)
+    async with runtime.lease(SHORT) as lease:
+        assert (await lease.run("return 1")).value == 1
+        link.unlink()
+    await until(lambda: not runtime.status().available)
+    assert "does not start as a runner" in runtime.status().reason
+    link.symlink_to(find_deno())
+    async with runtime.lease(SHORT) as lease:
+        assert (await lease.run("return 1")).value == 1
+    assert runtime.status().available
 
 
 async def test_a_runtime_that_does_not_run_gives_no_lease() -> None:

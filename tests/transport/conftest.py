@@ -10,6 +10,7 @@ import pytest
 import structlog.testing
 
 from tests.transport.running_engine import RunningEngine, running_engine
+from tests.transport.talking_tools import TalkHooks
 
 LogEntries = list[MutableMapping[str, Any]]
 
@@ -40,4 +41,17 @@ async def sse_engine(tmp_path: Path) -> AsyncGenerator[RunningEngine]:
 async def full_engine(tmp_path: Path) -> AsyncGenerator[RunningEngine]:
     """An engine in direct mode with all built-in tools."""
     async with running_engine(tmp_path, built_in=True) as running:
+        yield running
+
+
+@pytest.fixture
+def talk() -> TalkHooks:
+    """How a test lets the talking tools go on."""
+    return TalkHooks()
+
+
+@pytest.fixture
+async def talking(tmp_path: Path, talk: TalkHooks) -> AsyncGenerator[RunningEngine]:
+    """An engine in direct mode whose tools, resources and prompts talk with their clients."""
+    async with running_engine(tmp_path, more=(talk.capabilities(),)) as running:
         yield running

@@ -30,11 +30,12 @@ def rpc(method: str, params: Any = None, request_id: int | str | None = 1) -> di
     return message
 
 
-def initialize(version: str = "2025-06-18", *, name: str = "tests") -> dict[str, Any]:
+def initialize(version: str = "2025-06-18", *, name: str = "tests", capabilities: Any = None) -> dict[str, Any]:
     """The first message of a client."""
+    client = {"name": name, "version": "1"}
     return rpc(
         "initialize",
-        {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": name, "version": "1"}},
+        {"protocolVersion": version, "capabilities": capabilities or {}, "clientInfo": client},
         request_id=0,
     )
 
@@ -65,11 +66,17 @@ class McpClient:
 
     @classmethod
     async def initialized(
-        cls, port: int, version: str = "2025-06-18", *, name: str = "tests", endpoint: str = ENDPOINT
+        cls,
+        port: int,
+        version: str = "2025-06-18",
+        *,
+        name: str = "tests",
+        endpoint: str = ENDPOINT,
+        capabilities: Any = None,
     ) -> McpClient:
         """A client that has been through the handshake."""
         client = cls(port, endpoint=endpoint)
-        response = await client.post(initialize(version, name=name))
+        response = await client.post(initialize(version, name=name, capabilities=capabilities))
         assert response.status == 200, response
         client.session = response.header("mcp-session-id")
         client.version = response.json["result"]["protocolVersion"]
@@ -112,10 +119,12 @@ class McpClient:
         """The names of the tools on offer."""
         return [tool["name"] for tool in (await self.ask("tools/list"))["result"]["tools"]]
 
-    async def open_stream(self) -> RawConnection:
-        """The stream of the session; its head is read."""
+    async def open_stream(self, *, after: str | None = None) -> RawConnection:
+        """The stream of the session, or with an event's id the rest of its stream; the head is read."""
         connection = await connect(self.port)
-        await connection.send(request_bytes("GET", self.endpoint, (("Accept", "text/event-stream"), *self.headers)))
+        seen = () if after is None else (("Last-Event-ID", after),)
+        headers = (("Accept", "text/event-stream"), *self.headers, *seen)
+        await connection.send(request_bytes("GET", self.endpoint, headers))
         head = await connection.read_head()
         assert head.status == 200, head
         assert head.header("content-type") == "text/event-stream"

@@ -65,6 +65,8 @@ class Event:
     event: str | None
     data: str
     comment: str | None = None
+    id: str | None = None
+    retry: int | None = None
 
     @property
     def json(self) -> Any:
@@ -214,7 +216,7 @@ class RawConnection:
 
 def parse_event(text: str) -> Event:
     """One event from its lines."""
-    event, data, comment = None, [], None
+    event, data, comment, event_id, retry = None, [], None, None, None
     for line in text.split("\n"):
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
@@ -222,9 +224,13 @@ def parse_event(text: str) -> Event:
             event = value
         elif name == "data":
             data.append(value)
+        elif name == "id":
+            event_id = value
+        elif name == "retry":
+            retry = int(value)
         elif not name:
             comment = value
-    return Event(event, "\n".join(data), comment)
+    return Event(event, "\n".join(data), comment, event_id, retry)
 
 
 async def connect(port: int, host: str = "127.0.0.1") -> RawConnection:

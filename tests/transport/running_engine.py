@@ -14,12 +14,14 @@ from typing import Any, cast
 import trio
 
 from actors.agents import AgentOptions
+from actors.resolution import CapabilityEdit
 from actors.space import Space, SpaceOptions, built_in_capabilities
 from engine.engine import Engine
 from engine.store import Store
 from protocol.limits import DEFAULT_LIMITS, Limits
 from tests.transport.mcp_client import ENDPOINT, McpClient, SseClient
 from tests.transport.raw_http import BOUND_SECONDS, RawConnection, Response, connect, connected, request_bytes
+from tests.transport.stateless_client import StatelessClient
 from tests.transport.tools_on_trial import Hooks
 from transport.app import SpaceApp, make_app
 from transport.asgi import AsgiApp
@@ -76,9 +78,20 @@ class RunningEngine:
         assert response.status == 200
         return response.json
 
-    async def client(self, version: str = "2025-06-18", *, name: str = "tests", endpoint: str = ENDPOINT) -> McpClient:
+    async def client(
+        self,
+        version: str = "2025-06-18",
+        *,
+        name: str = "tests",
+        endpoint: str = ENDPOINT,
+        capabilities: Any = None,
+    ) -> McpClient:
         """A client in direct mode that has been through the handshake."""
-        return await McpClient.initialized(self.port, version, name=name, endpoint=endpoint)
+        return await McpClient.initialized(self.port, version, name=name, endpoint=endpoint, capabilities=capabilities)
+
+    def stateless(self, capabilities: Any = None, **claims: Any) -> StatelessClient:
+        """A client that knows no sessions."""
+        return StatelessClient(self.port, capabilities, **claims)
 
     async def sse_client(self, endpoint: str = ENDPOINT) -> SseClient:
         """A client of the single stream, which has read its endpoint event and no more."""
@@ -105,10 +118,12 @@ async def running_engine(
     peer_timeout: float = PEER_TIMEOUT_SECONDS,
     idle_seconds: float = IDLE_SECONDS,
     agents: AgentOptions | None = None,
+    more: tuple[CapabilityEdit, ...] = (),
 ) -> AsyncGenerator[RunningEngine]:
     """Serve an engine whose data is in `folder`, and end it in order when the block is left well.
 
-    It has the tools on trial, and those that are built in where a test asks for them: they take a tenth of a second.
+    It has the tools on trial and `more`, and those that are built in where a test asks for them: they take a tenth of a
+    second.
     """
     hooks = Hooks()
     workspace = folder / "workspace"
@@ -128,7 +143,7 @@ async def running_engine(
     server = HttpServer(cast("AsgiApp", app), listener, policy, grace=grace, idle_seconds=idle_seconds)
     with listener.socket:
         async with trio.open_nursery() as nursery:
-            capabilities = (*((built_in_capabilities(),) if built_in else ()), hooks.capabilities())
+            capabilities = (*((built_in_capabilities(),) if built_in else ()), hooks.capabilities(), *more)
             await nursery.start(partial(space.run, capabilities))
             await nursery.start(server.run)
             running = RunningEngine(space, server, app, listener, hooks, grace)

@@ -72,13 +72,37 @@ def test_metadata_that_cannot_be_read_is_left_behind(source: Path, root: Path) -
     assert not (copy_agent(source, root, "mine") / "preset.yml").exists()
 
 
-def test_links_are_copied_as_what_they_point_at(source: Path, root: Path, tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere" / "notes.txt").write_text("notes")
-    (source / "linked").symlink_to(tmp_path / "elsewhere")
+def test_links_are_copied_as_what_they_point_at(source: Path, root: Path) -> None:
+    (source / "there").mkdir()
+    (source / "there" / "notes.txt").write_text("notes")
+    (source / "linked").symlink_to("there")
     copied = copy_agent(source, root, "mine")
     assert not (copied / "linked").is_symlink()
     assert (copied / "linked" / "notes.txt").read_text() == "notes"
+
+
+@pytest.mark.parametrize("target", ["folder", "folder/secret.txt", "/dev/zero"])
+def test_a_link_that_leads_out_of_the_folder_is_not_followed(
+    source: Path, root: Path, tmp_path: Path, target: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "secret.txt").write_text("secret")
+    (source / "linked").symlink_to(tmp_path / target)
+    with pytest.raises(ConflictError, match="linked is a link that leads out of the agent's folder"):
+        copy_agent(source, root, "mine")
+    assert list(root.iterdir()) == []
+
+
+def test_a_folder_that_is_a_link_itself_is_copied(source: Path, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(source)
+    assert (copy_agent(tmp_path / "link", root, "mine") / "composition.yml").exists()
+
+
+def test_what_ships_with_space_may_be_installed_as_links(source: Path, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "installed").mkdir()
+    (tmp_path / "installed" / "composition.yml").symlink_to(source / "composition.yml")
+    copied = copy_agent(tmp_path / "installed", root, "mine", links_lead_out=True)
+    assert (copied / "composition.yml").read_bytes() == (source / "composition.yml").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 import trio
 from deno import find_deno_bin
 
-from actors.agents import AgentOptions, FollowCapabilities, ReadAgents
+from actors.agents import LOOK_SECONDS, AgentOptions, FollowCapabilities, ReadAgents
 from actors.context import EditCapabilities
 from actors.resolution import CapabilityEdit
 from actors.sessions import ReadSessions
@@ -130,11 +130,9 @@ async def test_the_endpoint_without_a_name_serves_the_standard_agent_and_others_
     assert await own.tool_names() == [CANVAS_ONLY, ECHO]
 
 
-async def test_an_agent_is_named_in_the_query_as_well_and_in_the_path_before_it(engine: RunningEngine) -> None:
+async def test_an_agent_is_named_in_the_query_as_well(engine: RunningEngine) -> None:
     asked = await engine.client(endpoint="/mcp?agent=echoer")
     assert await asked.tool_names() == [CANVAS_ONLY, ECHO]
-    both = await engine.client(endpoint="/mcp/code?agent=echoer")
-    assert await both.tool_names() == [RUN_CODE]
     # The same agent, however it is named, has the same sessions.
     by_path = McpClient(engine.port, asked.session, asked.version, "/mcp/echoer")
     assert await by_path.tool_names() == [CANVAS_ONLY, ECHO]
@@ -363,9 +361,79 @@ async def test_a_session_whose_agent_is_gone_is_told_that_there_is_no_such_agent
     client = await engine.client(endpoint="/mcp/echoer")
     shutil.rmtree(agents_root / "echoer")
     await engine.space.agents.ask(ReadAgents())
-    response = await client.post(rpc("tools/list"))
+    for message in (rpc("tools/list"), call(ECHO, {"text": "x"})):
+        response = await client.post(message)
+        # 404 would say that the session has ended, and its client would open another one in vain.
+        assert (response.status, response.json["error"]["code"], response.json["id"]) == (200, -32603, message["id"])
+        assert "there is no agent 'echoer'" in error_of(response)
+    assert (await client.ask("ping"))["result"] == {}
+    stranger = await post(engine, "/mcp/echoer", rpc("tools/list"), ("Mcp-Session-Id", "none"))
+    assert stranger.status == 404
+    assert (await post(engine, "/mcp/echoer", initialize())).status == 404
+    write_agent(agents_root, "echoer", ECHOER)
+    await engine.space.agents.ask(ReadAgents())
+    assert await client.tool_names() == [CANVAS_ONLY, ECHO]
+
+
+async def test_an_agent_that_is_tightened_holds_for_its_sessions_within_a_moment(
+    engine: RunningEngine, agents_root: Path
+) -> None:
+    client = await engine.client(endpoint="/mcp/echoer")
+    assert await client.tool_names() == [CANVAS_ONLY, ECHO]
+    write_agent(agents_root, "echoer", f"- row: restrict\n  allow: [{CANVAS_ONLY}]\n")
+    with trio.fail_after(3 * LOOK_SECONDS):
+        while await client.tool_names() != [CANVAS_ONLY]:  # noqa: ASYNC110 - nobody tells a test of it
+            await trio.sleep(0.05)
+    assert (await client.call(ECHO, {"text": "x"}))["isError"] is True
+
+
+async def test_the_folders_are_looked_at_for_those_who_are_connected_only(
+    engine: RunningEngine, agents_root: Path
+) -> None:
+    write_agent(agents_root, "echoer", BROKEN)
+    await trio.sleep(1.5 * LOOK_SECONDS)
+    assert "echoer" in engine.space.agents.agents.value.views
+
+
+@pytest.mark.parametrize(("path", "right"), [("/mcp/", "/mcp"), ("/mcp/code/", "/mcp/code"), ("/mcp//", "/mcp")])
+async def test_a_path_with_a_slash_too_many_is_told_the_right_one(
+    engine: RunningEngine, path: str, right: str
+) -> None:
+    response = await post(engine, path, initialize())
     assert response.status == 404
-    assert "there is no agent 'echoer'" in error_of(response)
+    assert f"Use '{right}'" in error_of(response)
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "/mcp/code?agent=minimal",
+        "/mcp?agent=code&agent=minimal",
+        "/mcp?presentation=code&presentation=native",
+    ],
+)
+async def test_an_address_that_asks_for_two_things_at_once_is_refused(engine: RunningEngine, endpoint: str) -> None:
+    response = await post(engine, endpoint, initialize())
+    assert response.status == 400
+    assert "two values of" in error_of(response)
+
+
+async def test_what_is_left_empty_in_an_address_or_said_twice_alike_means_what_it_says(engine: RunningEngine) -> None:
+    empty = await engine.client(endpoint="/mcp?agent=&presentation=")
+    assert ECHO in await empty.tool_names()
+    twice = await engine.client(endpoint="/mcp/code?agent=code&agent=")
+    assert await twice.tool_names() == [RUN_CODE]
+
+
+@pytest.mark.parametrize("name", ["SPACE_RUN_CODE", "run_code", "space-run-code"])
+async def test_a_misspelling_of_the_tool_that_runs_programs_is_told_so_where_there_is_one(
+    engine: RunningEngine, name: str
+) -> None:
+    coding, plain = await engine.client(endpoint="/mcp/code"), await engine.client()
+    assert "Did you mean 'space_run_code'?" in error_of(await coding.post(call(name, {})))
+    said = error_of(await plain.post(call(name, {})))
+    assert "Did you mean" not in said
+    assert "only agents that are shown their tools as code" in said
 
 
 async def test_an_agent_that_is_edited_changes_the_list_of_its_own_sessions_and_tells_only_them(

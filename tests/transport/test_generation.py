@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import signal
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
@@ -14,15 +16,22 @@ import trio
 from actors.generation import MOST_RUNS
 from actors.run_records import KEPT_RUNS
 from actors.secret import HIDDEN
-from tests.scripted_provider import KEY, MODEL, ProviderRequest, Wire, calls, refuses, says
+from tests.scripted_provider import KEY, MODEL, ProviderRequest, Reply, Wire, calls, refuses, says, scripted_provider
 from tests.transport.conftest import LogEntries
-from tests.transport.generation_rig import GENERATE, STORY, Rig, generation_rig, kinds, text_of
+from tests.transport.generation_rig import GENERATE, STORY, Following, Rig, generation_rig, kinds, text_of
+from tests.transport.mcp_client import JSON_BODY
+from tests.transport.raw_http import connected, request_bytes
+from tests.transport.serving_process import serving_process
 from tests.transport.test_rest import assert_problem
 
 WRITER_PROMPT = "generation.writer"
 
 LIBRARIAN = f"{STORY}/agent-blocks/librarian.chat/run"
 ANALYZE = f"{STORY}/agent-blocks/librarian.analyze/run"
+OPTIMIZE = f"{STORY}/agent-blocks/librarian.optimize-character/run"
+CHARACTER = f"{STORY}/agent-blocks/character-chat.chat/run"
+
+TALK = [{"role": "user", "content": "x"}]
 
 BOUND_SECONDS = 10.0
 
@@ -38,6 +47,19 @@ async def goes_on(wire: Wire, request: ProviderRequest) -> None:
     await wire.head()
     await wire.delta(content="Once")
     await trio.sleep_forever()
+
+
+def waits_for(go_on: trio.Event) -> Reply:
+    """Says a word, and the rest once it is told to."""
+
+    async def reply(wire: Wire, request: ProviderRequest) -> None:
+        await wire.head()
+        await wire.delta(content="Once")
+        await go_on.wait()
+        await wire.delta(content=".")
+        await wire.finish()
+
+    return reply
 
 
 def prompt_of(request: ProviderRequest) -> str:
@@ -301,9 +323,15 @@ async def test_the_last_runs_are_kept_and_a_broken_record_costs_only_itself(rig:
     (folder / "mine.txt").write_text("stays")
     rig.provider.play(says("x"))
     run_id = (await rig.events())[0]["runId"]
-    rows = await rig.runs()
-    assert (len(rows), rows[0]["id"], "is broken" in rows[1]["error"]) == (KEPT_RUNS, run_id, True)
-    assert_problem(await rig.send("GET", f"{STORY}/runs/{rows[1]['id']}"), 409, "is broken")
+    broken = f"20200101t0000{KEPT_RUNS + 4:05d}z-00000000"
+    assert_problem(await rig.send("GET", f"{STORY}/runs/{broken}"), 409, "was broken and is kept as")
+    (folder / f"{broken}.json").write_text('{"id": 5}')
+    listed = await rig.get(f"{STORY}/runs")
+    assert [row["id"] for row in listed["runs"]] == [run_id]
+    assert len(listed["setAside"]) == KEPT_RUNS - 1
+    assert "`id` must be" in listed["setAside"][0]["reason"]
+    assert len(list(folder.glob("*.broken-*"))) == KEPT_RUNS
+    assert "setAside" not in await rig.get(f"{STORY}/runs")
     for missing in ("20200101t000000000z-00000000", "..", "x", "..%2f..%2fmeta"):
         assert (await rig.send("GET", f"{STORY}/runs/{missing}")).status == 404
     assert (folder / "mine.txt").read_text() == "stays"
@@ -453,13 +481,16 @@ async def test_a_choice_that_cannot_be_used_is_passed_over_and_named(rig: Rig) -
         (GENERATE, {"mode": "regenerate"}, 422, "with a `fragmentId`"),
         (GENERATE, {"fragmentId": "pr-first"}, 422, "is for `mode` 'regenerate'"),
         (GENERATE, {"mode": "regenerate", "fragmentId": "pr-none"}, 404, "no fragment 'pr-none'"),
-        (GENERATE, {"mode": "regenerate", "fragmentId": "ch-mara"}, 409, "works on prose"),
+        (GENERATE, {"mode": "regenerate", "fragmentId": "ch-mara"}, 409, "works on a fragment of type 'prose'"),
         (GENERATE, {"saveResult": 1}, 422, "saveResult"),
         (LIBRARIAN, {}, 422, "messages: is missing"),
         (LIBRARIAN, {"messages": [{"role": "system", "content": "x"}]}, 422, "messages[0]"),
         (LIBRARIAN, {"messages": [{"role": "assistant", "content": "x"}]}, 422, "must end with"),
         (LIBRARIAN, {"messages": [{"role": "user", "content": "x"}], "saveResult": True}, 422, "keep their result"),
         (ANALYZE, {}, 422, "fragmentId: is missing"),
+        (ANALYZE, {"fragmentId": "ch-mara"}, 409, "works on a fragment of type 'prose'"),
+        (OPTIMIZE, {"fragmentId": "pr-first"}, 409, "works on a fragment of type 'character'"),
+        (CHARACTER, {"fragmentId": "pr-first", "messages": TALK}, 409, "works on a fragment of type 'character'"),
         (f"{STORY}/agent-blocks/librarian.prose-transform/run", {"operation": "x"}, 422, "selectedText: is missing"),
     ],
 )
@@ -485,7 +516,9 @@ async def test_there_are_only_so_many_runs_at_a_time_and_they_end_with_the_engin
     for following in followings:
         await following.until("text")
     assert_problem(await rig.send("POST", GENERATE, {"input": "x"}), 409, f"{MOST_RUNS} runs already")
-    assert await rig.engine.end() is False
+    started = trio.current_time()
+    assert await rig.engine.end() is True
+    assert trio.current_time() - started < rig.engine.grace
     assert [(await following.until("finish"))["finishReason"] for following in followings] == ["cancelled"] * MOST_RUNS
     with trio.fail_after(BOUND_SECONDS):
         await rig.provider.wait_closed()
@@ -512,6 +545,102 @@ async def test_a_plugin_has_its_hooks_at_each_stage_and_its_failure_is_named(rig
     assert_problem(await rig.send("POST", GENERATE, {"input": "x"}), 422, "before_blocks of plugin 'broken' failed")
 
 
+async def test_what_is_archived_is_worked_on_by_no_agent(rig: Rig) -> None:
+    assert (await rig.send("POST", f"{STORY}/fragments/pr-second/archive")).status == 200
+    for path, body in ((ANALYZE, {}), (GENERATE, {"mode": "regenerate"})):
+        assert_problem(await rig.send("POST", path, {"fragmentId": "pr-second", **body}), 409, "is in the archive")
+    assert rig.provider.requests == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "words"),
+    [
+        ("PATCH", "", {"content": "Mine."}, "was changed"),
+        ("POST", "/archive", None, "was put into the archive"),
+    ],
+)
+async def test_what_the_author_did_to_a_piece_while_it_was_written_anew_stays(
+    rig: Rig, method: str, path: str, body: Any, words: str
+) -> None:
+    go_on = trio.Event()
+    rig.provider.play(waits_for(go_on))
+    following = await rig.follow(body={"input": "Dry.", "mode": "regenerate", "fragmentId": "pr-second"})
+    await following.until("text")
+    assert (await rig.send(method, f"{STORY}/fragments/pr-second{path}", body)).status == 200
+    kept = await rig.get(f"{STORY}/fragments/pr-second")
+    go_on.set()
+    event = await following.until("not-saved")
+    assert (event["fragmentId"], words in event["reason"]) == ("pr-second", True)
+    assert (await following.until("finish"))["finishReason"] == "stop"
+    await following.connection.finish()
+    assert await rig.get(f"{STORY}/fragments/pr-second") == kept
+    record = await rig.record(following.run_id)
+    assert (record["savedFragmentId"], record["notSaved"]) == (None, event["reason"])
+    assert record["exchanges"][0]["messages"][-1]["content"] == "Once."
+
+
+async def test_what_an_analysis_said_of_a_piece_meanwhile_is_no_change_of_it(rig: Rig) -> None:
+    go_on = trio.Event()
+    rig.provider.play(waits_for(go_on))
+    following = await rig.follow(body={"input": "Dry.", "mode": "regenerate", "fragmentId": "pr-second"})
+    await following.until("text")
+    await rig.send("PATCH", f"{STORY}/fragments/pr-second", {"meta": {"librarian": {"summary": "Rain."}}})
+    go_on.set()
+    await following.until("saved")
+    await following.connection.finish()
+    kept = await rig.get(f"{STORY}/fragments/pr-second")
+    assert (kept["content"], kept["meta"]["librarian"]) == ("Once.", {"summary": "Rain."})
+
+
+async def test_the_record_of_a_run_goes_into_the_archive_with_its_story(rig: Rig) -> None:
+    rig.provider.play(goes_on)
+    following = await rig.follow()
+    await following.until("text")
+    assert (await rig.send("POST", f"{STORY}/archive")).status == 200
+    assert [row["id"] for row in (await rig.get(f"{STORY}/runs"))["running"]] == [following.run_id]
+    assert (await rig.send("DELETE", f"{STORY}/runs/{following.run_id}")).status == 200
+    assert (await following.until("finish"))["recorded"] is True
+    await following.connection.finish()
+    assert [row["id"] for row in await rig.runs()] == [following.run_id]
+    data = rig.folder / "data"
+    assert not (data / "stories" / "tale").exists()
+    assert [path.stem for path in (data / "archived-stories" / "tale" / "runs").iterdir()] == [following.run_id]
+    assert (await rig.send("POST", f"{STORY}/restore")).status == 200
+    assert (await rig.record(following.run_id))["finishReason"] == "cancelled"
+
+
+async def test_a_record_that_cannot_be_kept_is_told_in_the_last_event(rig: Rig, errors_logged: LogEntries) -> None:
+    rig.provider.play(goes_on)
+    following = await rig.follow()
+    await following.until("text")
+    shutil.rmtree(rig.folder / "data" / "stories" / "tale")
+    assert (await rig.send("DELETE", f"{STORY}/runs/{following.run_id}")).status == 200
+    assert (await following.until("finish"))["recorded"] is False
+    await following.connection.finish()
+    assert not (rig.folder / "data" / "stories" / "tale").exists()
+
+
+@pytest.mark.slow
+async def test_runs_that_end_together_are_all_kept_and_the_oldest_records_go(rig: Rig) -> None:
+    folder = rig.folder / "data" / "stories" / "tale" / "runs"
+    folder.mkdir()
+    for number in range(KEPT_RUNS):
+        (folder / f"20200101t0000{number:05d}z-00000000.json").write_text("{}")
+    rig.provider.play(*(goes_on for _ in range(MOST_RUNS)))
+    followings = [await rig.follow() for _ in range(MOST_RUNS)]
+    for following in followings:
+        await following.until("text")
+    async with trio.open_nursery() as nursery:
+        for following in followings:
+            nursery.start_soon(rig.send, "DELETE", f"{STORY}/runs/{following.run_id}")
+    assert [(await following.until("finish"))["recorded"] for following in followings] == [True] * MOST_RUNS
+    for following in followings:
+        await following.connection.finish()
+    names = {path.stem for path in folder.iterdir()}
+    assert len(names) == KEPT_RUNS
+    assert names > {following.run_id for following in followings}
+
+
 @pytest.mark.slow
 async def test_the_key_is_nowhere_but_in_its_file_and_in_the_request(rig: Rig, errors_logged: LogEntries) -> None:
     echo = f"the key {KEY}"
@@ -522,9 +651,21 @@ async def test_the_key_is_nowhere_but_in_its_file_and_in_the_request(rig: Rig, e
         await wire.delta(content=echo[15:])
         await wire.finish()
 
+    escaped = "".join(f"\\u{ord(character):04x}" for character in KEY)
+
+    async def leaks_in_words(wire: Wire, request: ProviderRequest) -> None:
+        await wire.head(200, "text/event-stream", f"X-Echo: {KEY}")
+        for name in (KEY, "readFragments"):
+            function = {"name": name, "arguments": f'{{"ids": ["{escaped}"]}}'}
+            await wire.delta(KEY, tool_calls=[{"id": f"{KEY}{name}", "function": function}])
+        await wire.event({"choices": [], "usage": {"prompt_tokens": KEY}, "model": KEY})
+        await wire.send(b"data: [DONE]\n\n")
+
     seen: list[bytes] = []
     rig.provider.play(
         leaks,
+        leaks_in_words,
+        says("x"),
         calls(("searchFragments", {"query": KEY})),
         says(KEY),
         refuses(401, {"error": {"message": echo}}),
@@ -533,7 +674,7 @@ async def test_the_key_is_nowhere_but_in_its_file_and_in_the_request(rig: Rig, e
         refuses(400, [KEY]),
         refuses(200, {"choices": [], "error": echo}),
     )
-    for body in ({"input": "a"}, {"input": "b"}, {"input": "c"}, {"input": "d"}, {"input": "e"}):
+    for body in ({"input": "a"}, {"input": "b"}, {"input": "c"}, {"input": "d"}, {"input": "e"}, {"input": "f"}):
         seen.append((await rig.send("POST", GENERATE, body)).body)
     rig.provider.play(refuses(401, {"error": echo}))
     for method, path, body in (
@@ -550,7 +691,7 @@ async def test_the_key_is_nowhere_but_in_its_file_and_in_the_request(rig: Rig, e
     for row in await rig.runs():
         seen.append(json.dumps(await rig.record(row["id"])).encode())
     assert all(request.headers["authorization"] == f"Bearer {KEY}" for request in rig.provider.requests)
-    assert len(rig.provider.requests) == 9
+    assert len(rig.provider.requests) == 11
     assert HIDDEN.encode() in b"".join(seen)
     assert [text for text in seen if KEY.encode() in text] == []
     assert KEY not in repr(errors_logged)
@@ -561,3 +702,29 @@ async def test_the_key_is_nowhere_but_in_its_file_and_in_the_request(rig: Rig, e
 async def test_an_engine_without_a_data_folder_has_no_stories_to_write(rig: Rig) -> None:
     rig.engine.space.generation._records = None
     assert_problem(await rig.send("GET", f"{STORY}/runs"), 409, "no data folder")
+
+
+@pytest.mark.slow
+async def test_a_signal_cancels_runs_at_once_and_the_engine_ends_well(tmp_path: Path) -> None:
+    async with scripted_provider() as provider, serving_process(tmp_path) as engine:
+
+        async def ask(method: str, path: str, body: Any) -> None:
+            response = await engine.request(method, path, JSON_BODY, json.dumps(body).encode())
+            assert response.status in (200, 201), response
+
+        await ask("PUT", "/api/providers/main", {"baseURL": provider.url, "apiKey": KEY, "defaultModel": MODEL})
+        await ask("POST", "/api/stories", {"id": "tale", "name": "A Tale"})
+        provider.play(goes_on)
+        async with connected(engine.port) as connection:
+            await connection.send(request_bytes("POST", GENERATE, JSON_BODY, b'{"input": "Go on."}'))
+            following = Following(connection, (await connection.read_head()).header("x-run-id") or "")
+            await following.until("text")
+            began = trio.current_time()
+            engine.signal(signal.SIGTERM)
+            finish = await following.until("finish")
+            assert (finish["finishReason"], finish["recorded"]) == ("cancelled", True)
+            assert await following.next() is None
+        assert await engine.wait() == 0
+        assert trio.current_time() - began < BOUND_SECONDS / 2
+        (record,) = tmp_path.rglob(f"{following.run_id}.json")  # noqa: ASYNC240 - one small folder
+        assert json.loads(record.read_text())["exchanges"][0]["cutOff"] == "Once"

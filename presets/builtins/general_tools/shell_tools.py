@@ -19,7 +19,8 @@ from engine.workspace_path import MAX_PATH_CHARACTERS
 from presets.adapters import ToolAdapter, typed_adapter
 from presets.app import App
 from presets.schema import ToolArguments, ToolResult
-from protocol.tool import ToolCall
+from protocol.interaction import Interaction
+from protocol.tool import TaskSupport
 
 STDOUT_PRINTED_BYTES = 30_000
 """Of JSON. Output full of control characters grows in it, and clients show 50 KiB of a result."""
@@ -63,9 +64,11 @@ class RunBashResult(ToolResult):
     note: str | None = Field(None, description="What that means; left out when there is nothing to say.")
 
 
-async def run_bash(app: App, arguments: RunBashArguments, call: ToolCall) -> RunBashResult:
+async def run_bash(app: App, arguments: RunBashArguments, call: Interaction) -> RunBashResult:
     """Body of `space_app_run_bash`. A command that fails is a result like any other."""
     folder = await app.in_thread(partial(app.files.folder, arguments.working_directory))
+    # Nobody knows beforehand how long a command takes.
+    await call.become_task()
     done = await app.run_shell(
         ShellCommand(
             command=arguments.command,
@@ -112,5 +115,6 @@ def adapters() -> tuple[ToolAdapter, ...]:
             arguments=RunBashArguments,
             result=RunBashResult,
             run=run_bash,
+            task_support=TaskSupport.OPTIONAL,
         ),
     )

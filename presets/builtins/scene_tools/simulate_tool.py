@@ -27,7 +27,8 @@ from presets.builtins.page import within_budget
 from presets.builtins.scene_tools.arguments import SPACE
 from presets.builtins.scene_tools.results import BODIES_BUDGET, PointResult, TurnResult
 from presets.schema import ToolResult, WriteArguments
-from protocol.tool import ToolCall
+from protocol.interaction import Interaction
+from protocol.tool import TaskSupport
 
 DEFAULT_SECONDS = 2.0
 """Long enough for something to fall from some metres and come to rest."""
@@ -87,17 +88,20 @@ def adapters() -> tuple[ToolAdapter, ...]:
             arguments=SimulateArguments,
             result=SimulateResult,
             run=_simulate,
+            task_support=TaskSupport.OPTIONAL,
         ),
     )
 
 
-async def _simulate(app: App, arguments: SimulateArguments, call: ToolCall) -> SimulateResult:
+async def _simulate(app: App, arguments: SimulateArguments, call: Interaction) -> SimulateResult:
     start = (await app.execute(StartSimulation())).result
     steps = steps_of(arguments.seconds, arguments.timestep, start.moving)
     run = await app.in_thread(partial(Simulation, start.bodies, start.terrains, timestep=arguments.timestep))
     check_steps = max(1, round(REST_CHECK_SECONDS / arguments.timestep))
     chunk = check_steps if arguments.until_at_rest else max(1, CHUNK_BODY_STEPS // start.moving)
     rested = False
+    if steps > chunk:
+        await call.become_task()
     while run.steps < steps:
         await app.in_thread(partial(run.advance, min(chunk, steps - run.steps)))
         await call.progress(run.steps, steps, f"{run.steps * run.timestep:.2f} s simulated")

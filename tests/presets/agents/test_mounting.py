@@ -85,7 +85,7 @@ def test_a_scope_that_already_presents_takes_no_second_presentation():
     scope = Scope.deployment().child("agent", "x")
     with (
         scope.present_as(Presentation.NATIVE),
-        pytest.raises(UnusableAgentError, match=r"row 1: row 1 .*'code' conflicts with 'native'"),
+        pytest.raises(UnusableAgentError, match=r"composition\.yml: row 1 .*'code' conflicts with 'native'"),
     ):
         mount(agent("- {row: tool-presentation, mode: code}"), scope, known=KNOWN)
 

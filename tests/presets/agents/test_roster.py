@@ -88,6 +88,22 @@ def test_a_pipe_in_the_place_of_the_file_holds_nobody_up(user: Path):
     assert Roster.load(user / "none", user).unusable[0].reason == "is not a file"
 
 
+def test_a_composition_that_is_a_link_out_of_its_folder_is_not_read(user: Path, shipped: Path, tmp_path: Path):
+    (tmp_path / "secret.yml").write_text(HEALTHY)
+    (user / "odd").mkdir()
+    (user / "odd" / "composition.yml").symlink_to(tmp_path / "secret.yml")
+    (broken,) = Roster.load(user / "none", user).unusable
+    assert broken.reason == "is a link that leads out of the agent's folder"
+    # What ships with Space may be installed as links.
+    assert ids(Roster.load(user)) == ["odd"]
+
+
+def test_a_device_in_the_place_of_the_file_is_said(user: Path, tmp_path: Path):
+    (user / "odd").mkdir()
+    (user / "odd" / "composition.yml").symlink_to("/dev/zero")
+    assert Roster.load(user).unusable[0].reason == "is not a file"
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_a_file_that_may_not_be_read_is_said(user: Path):
     folder = write_agent(user, "locked", HEALTHY)
