@@ -6,8 +6,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 LIVE := tests/live/node_modules/.installed
+CONFORMANCE := tests/conformance/node_modules/.installed
 
-.PHONY: setup run test check format bench clean
+.PHONY: setup run test conformance check format bench clean
 .DELETE_ON_ERROR:
 
 setup: $(VENV)/.installed ## the virtual environment with the `space` command in it
@@ -15,8 +16,11 @@ setup: $(VENV)/.installed ## the virtual environment with the `space` command in
 run: setup ## start the engine; ARGS="--port 0" and the like go to `space serve`
 	@exec $(BIN)/space serve $(ARGS)
 
-test: $(VENV)/.installed-dev $(LIVE) ## run the tests; ARGS="-k name" and the like go to pytest
+test: $(VENV)/.installed-dev $(LIVE) $(CONFORMANCE) ## run the tests; ARGS="-k name" and the like go to pytest
 	$(BIN)/pytest $(ARGS)
+
+conformance: $(VENV)/.installed-dev $(CONFORMANCE) ## run the MCP conformance suite alone; ARGS="2026-07-28" names legs
+	@$(BIN)/python -m tests.conformance $(ARGS)
 
 check: $(VENV)/.installed-dev ## style, types and floors
 	$(BIN)/ruff check .
@@ -32,7 +36,7 @@ bench: $(VENV)/.installed-dev ## measure; ARGS go to the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)
 
 clean: ## take away what the other targets made
-	rm -rf $(VENV) tests/live/node_modules
+	rm -rf $(VENV) tests/live/node_modules tests/conformance/node_modules
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "space: Python 3.11 or newer is needed; name it with make PYTHON=/path/to/python" >&2; exit 1; }
@@ -52,3 +56,10 @@ $(LIVE): tests/live/package.json
 	@if ! command -v npm >/dev/null; then echo "space: npm is missing, so the live tests will be skipped"; \
 	elif cd tests/live && npm install --no-package-lock --no-audit --no-fund --loglevel=error; then touch node_modules/.installed; \
 	else echo "space: opencode could not be installed, so the live tests will be skipped" >&2; fi
+
+# The conformance suite and a Node that is new enough for it, at the versions of the lock file. It names no registry, so
+# they come from whichever one npm is set up with.
+$(CONFORMANCE): tests/conformance/package.json tests/conformance/package-lock.json
+	@if ! command -v npm >/dev/null; then echo "space: npm is missing, so the conformance suite will be skipped"; \
+	elif cd tests/conformance && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; then touch node_modules/.installed; \
+	else echo "space: the conformance suite could not be installed, so it will be skipped" >&2; fi

@@ -118,6 +118,7 @@ class Call:
         "_channel",
         "_last",
         "_talk",
+        "cut_off_because",
         "decision",
         "done",
         "ending",
@@ -137,6 +138,8 @@ class Call:
         self.done = trio.Event()
         self.ending: Ending | None = None
         """How it has ended, once `done`; None when it was cancelled."""
+        self.cut_off_because: str | None = None
+        """Why somebody else than its client has cancelled it."""
         self.task: Task | None = None
         """The task that it has become. From then on nobody but the owner of the task may cancel it."""
         self._talk = talk

@@ -44,6 +44,7 @@ TASK_END_SECONDS = 1.0
 _log = structlog.stdlib.get_logger("mcp")
 
 
+_CUT_OFF = "the engine is ending, and it took longer than what the engine waits"
 _CLOSED = "the engine is shutting down and takes no more calls"
 
 
@@ -128,6 +129,7 @@ class Calls:
     async def cut_off(self) -> None:
         """Cancel what is still in flight after `drain`, and wait until it has ended. Bound it with a deadline."""
         for call in tuple(self._running):
+            call.cut_off_because = _CUT_OFF
             call.cancel()
         while self._running:
             await self._ended.wait_beyond(self._ended.version)

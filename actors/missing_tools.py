@@ -42,6 +42,13 @@ class MissingTools:
             )
         return tools.why_hidden(name) or await self._why_not(name)
 
+    def kept_away(self, name: str) -> bool:
+        """Whether a scope of the agent hides the tool; whoever does not say its name then never hears of it."""
+        try:
+            return self._lists.of(self._audience).why_hidden(name) is not None
+        except EngineError:
+            return True
+
     async def reasons(self, names: Iterable[str]) -> Mapping[str, str]:
         """The reason for each of these names that is one of a tool which exists and is missing."""
         return {name: await self.why(name) for name in dict.fromkeys(names) if name in self.names}

@@ -364,9 +364,11 @@ def _sdk_functions(sdk: Sdk, missing: MissingTools) -> dict[str, HostFunction]:
         if not isinstance(argument, str):
             raise CallFailed('sdk.search takes a text, such as sdk.search("add a rectangle")')
         hits = search(sdk.tools, argument)
-        # Those that are missing are told of where they are named, and where there is nothing else.
-        names = search_names(missing.names, argument, limit=MISSING_HITS)
-        told = await missing.reasons(name for name in names if not hits or name in argument.split())
+        # Those that are missing are told of where they are named, and where nothing else is found.
+        said = set(argument.split())
+        others = () if hits else (name for name in missing.names if not missing.kept_away(name))
+        names = search_names({*(missing.names & said), *others}, argument, limit=MISSING_HITS)
+        told = await missing.reasons(names)
         return [*({"name": name, "summary": f"not here: {why}", "signature": ""} for name, why in told.items()), *hits]
 
     async def tell(argument: JsonValue) -> JsonValue:

@@ -6,6 +6,7 @@ is made anew for each prompt, since what it shows is how things stand at that mo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,8 @@ context, use the tools that are offered then."""
 PROGRAMS_ONLY = f"""\
 Only `{RUN_CODE_NAME}` can be called directly. Every other tool that is named here is called from inside a program, \
 as `await tools.NAME({{...}})`. The description of `{RUN_CODE_NAME}` says how, and follows what is offered."""
+
+SWITCHED_OFF = "Of the tools named here, these are switched off for you, so do without them"
 
 NO_TOOLS = "No tool is offered at the moment."
 
@@ -127,7 +130,11 @@ def _preset_prompts(engine: LivingEngine, names: set[str]) -> str:
     reachable = {tool.preset for tool in engine.view.resolution.tools if tool.tool_id in offered}
     silent = having - reachable
     parts = engine.view.resolution.prompt_fragments
-    return "\n\n".join(part.prompt for part in parts if part.prompt and part.preset not in silent)
+    text = "\n\n".join(part.prompt for part in parts if part.prompt and part.preset not in silent)
+    # The sentences of a preset stay whole, as nobody can tell which of them still hold without one of its tools.
+    off = {tool.name for tool in space_tools(engine.tools)} - names
+    named = sorted(name for name in off if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
+    return f"{text}\n\n{SWITCHED_OFF}: {', '.join(named)}." if named else text
 
 
 def _context(engine: LivingEngine, names: set[str]) -> str:

@@ -6,6 +6,8 @@ A config is checked as a whole: one wrong value, and none of it is taken.
 from __future__ import annotations
 
 import re
+import secrets
+import string
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Literal
@@ -25,12 +27,21 @@ CustomBlockType = Literal["simple", "script"]
 MAX_NAME_LENGTH = 100
 """Code points of a custom block's name: it is shown in one line, and its slug goes into the prompt."""
 
+_ID_CHARACTERS = string.ascii_lowercase + string.digits
+
+_NEW_ID_LENGTH = 8
+
 _CUSTOM_ID = re.compile(r"cb-[a-z0-9]{4,12}")
 
 
 def is_custom_id(block_id: str) -> bool:
     """Whether that is an id that a custom block can have, such as `cb-a1b2c3`."""
     return _CUSTOM_ID.fullmatch(block_id) is not None
+
+
+def new_custom_id() -> str:
+    """An id for a custom block that nobody else has chosen: one of a trillion."""
+    return f"cb-{''.join(secrets.choice(_ID_CHARACTERS) for _ in range(_NEW_ID_LENGTH))}"
 
 
 def _custom_id(value: str) -> str:

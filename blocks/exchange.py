@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from blocks.agents import AgentBlockDefinition, is_agent_name
 from blocks.config import AgentBlockConfig
-from blocks.given import demand_none, issues_of_config, unknown_members
+from blocks.given import demand_none, unknown_members
 from blocks.issue import InvalidBlockDataError, Issue
 
 CONFIGS_KEY = "agentBlockConfigs"
@@ -49,13 +49,15 @@ def export_bundle(configs: Mapping[str, AgentBlockConfig]) -> dict[str, Any]:
 
 
 def import_bundle(raw: object, agents: Collection[str]) -> Mapping[str, ImportedConfig]:
-    """The configs of a bundle by agent, to replace what these agents have; others keep theirs. An empty bundle has none.
+    """The configs of a bundle by agent, to replace what these agents have; others keep theirs. Other keys are
+    ignored beside the configs, as a bundle may hold more than these; without any configs only an empty one is taken.
 
     `agents` are those that there are; a bundle for another one is refused. Raises `InvalidBlockDataError` with
     everything that is wrong with any of them.
     """
     bundle = _object(raw, ())
-    demand_none(unknown_members(bundle, (CONFIGS_KEY,)))
+    if CONFIGS_KEY not in bundle:
+        demand_none(unknown_members(bundle, (CONFIGS_KEY,)))
     configs = _object(bundle.get(CONFIGS_KEY, {}), (CONFIGS_KEY,))
     imported: dict[str, ImportedConfig] = {}
     issues: list[Issue] = []
@@ -77,7 +79,6 @@ def import_bundle(raw: object, agents: Collection[str]) -> Mapping[str, Imported
 def _imported(raw: object, path: tuple[str, ...]) -> ImportedConfig:
     try:
         config = AgentBlockConfig.from_json(raw)
-        demand_none(issues_of_config(raw))
     except InvalidBlockDataError as error:
         raise error.under(*path) from None
     return ImportedConfig(config, tuple(one.name for one in config.custom_blocks if one.type == "script"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
-from blocks.config import AgentBlockConfig, BlockOverride, CustomBlockDefinition
+from blocks.config import BlockOverride, CustomBlockDefinition
 from blocks.issue import InvalidBlockDataError, Issue, Path
 from blocks.json_value import JsonValue
 
@@ -62,24 +62,6 @@ def issues_of_block_order(given: object) -> list[Issue]:
                 issues.append(Issue(("blockOrder", index), "invalid_value", f"{one[:80]!r} stands there before"))
             seen.add(one)
     return issues
-
-
-def issues_of_config(given: object) -> list[Issue]:
-    """The same for a whole config. What is of another type than it should be is left to the form."""
-    if not isinstance(given, Mapping):
-        return []
-    config = cast("Mapping[str, Any]", given)
-    issues = unknown_members(config, members_of(AgentBlockConfig))
-    blocks, overrides = config.get("customBlocks"), config.get("overrides")
-    if isinstance(blocks, list):
-        for index, one in enumerate(cast("list[object]", blocks)):
-            if isinstance(one, Mapping):
-                issues += issues_of_custom_block(cast("Mapping[str, Any]", one), ("customBlocks", index))
-    if isinstance(overrides, Mapping):
-        for block_id, one in cast("Mapping[str, object]", overrides).items():
-            if isinstance(one, Mapping):
-                issues += issues_of_override(cast("Mapping[str, Any]", one), ("overrides", block_id))
-    return [*issues, *issues_of_block_order(config.get("blockOrder"))]
 
 
 def demand_none(issues: Sequence[Issue]) -> None:

@@ -16,7 +16,7 @@ GENERATION_MODES = ("standard", "prewriter")
 """With `prewriter` a planner goes before the writer."""
 
 MOST_STEPS = 50
-"""Answers of a model in one run, at most: each costs money, and a model that asks for tools so often goes in circles."""
+"""Answers of a model in one run, at most: each costs money, and a model that asks for more goes in circles."""
 
 COMPACT_TYPES = ("proseLimit", "maxCharacters", "maxTokens")
 

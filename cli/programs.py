@@ -12,7 +12,7 @@ from cli.answers import Program, ProgramRow, Programs
 from cli.call import ImageOption, show_call
 from cli.client import segment
 from cli.console import print_facts, print_json, print_table, say
-from cli.failure import CommandFailedError
+from cli.failure import CommandFailedError, RefusedError
 from cli.options import DEFAULT_URL, JsonOption, TokenOption, UrlOption, engine_at, lists_itself
 from presets.presentation import RUN_CODE_NAME
 
@@ -61,7 +61,10 @@ def show(
 ) -> None:
     """Show a program whole: its code, its calls, what it printed and returned."""
     with engine_at(url, token, as_json=as_json) as engine:
-        answer = engine.ask(Program, "GET", f"{PATH}/{segment(program_id)}")
+        try:
+            answer = engine.ask(Program, "GET", f"{PATH}/{segment(program_id)}")
+        except RefusedError as refusal:
+            raise RefusedError(refusal.message, "List them with: space programs", refusal.members) from None
     if as_json:
         print_json(answer.raw)
     else:

@@ -13,6 +13,9 @@ from cli.console import print_facts, print_json, print_table, say
 from cli.failure import RefusedError
 from cli.options import DEFAULT_URL, AgentOption, JsonOption, TokenOption, UrlOption, agent_query, engine_at
 
+MAX_DESCRIPTION_CHARACTERS = 1_000
+"""Of a description that is printed. Those of single tools are shorter; that of `space_run_code` holds a whole SDK."""
+
 
 def tools(
     shown: Annotated[bool, typer.Option("--shown", help="Only those that clients see now.")] = False,
@@ -68,9 +71,16 @@ def _print(tool: ExplainedTool) -> None:
             ("presets", ", ".join(tool.presets)),
             ("owners", ", ".join(tool.owners)),
             ("shown in", " or ".join(_context(pattern) for pattern in tool.shown_in)),
-            ("description", tool.definition.description if tool.definition else None),
+            ("description", _beginning(tool.definition.description) if tool.definition else None),
         ],
     )
+
+
+def _beginning(description: str | None) -> str | None:
+    """The description, or the beginning of one that is a text of its own, as that of the tool that runs programs."""
+    if description is None or len(description) <= MAX_DESCRIPTION_CHARACTERS:
+        return description
+    return f"{description[:MAX_DESCRIPTION_CHARACTERS].rstrip()}… (--json prints all {len(description)} characters)"
 
 
 def _context(pattern: dict[str, Any]) -> str:

@@ -238,8 +238,10 @@ class Compiler:
             compiled = Compiled(None) if job.text is None else await self._compile(job.text, job.declarations)
         except (OSError, CompilerProcessError) as error:
             await self._end_processes()
-            self._missing = str(error)
-            job.settle(OSError(f"the compiler does not start: {error}"))
+            where = "" if self._plan is None else f" with deno at {self._plan.deno}"
+            self._plan = None  # looked for again the next time: it may be another by then
+            self._missing = f"the compiler does not start{where}: {error}"
+            job.settle(OSError(self._missing))
         except DenoMissingError as error:
             self._missing = str(error)
             job.settle(error)
@@ -359,7 +361,8 @@ class Compiler:
         try:
             await self._start_missing()
         except (OSError, CompilerProcessError, DenoMissingError) as error:
-            self._missing = str(error)
+            self._plan = None
+            self._missing = f"the compiler does not start: {error}"
 
     async def _end_processes(self) -> None:
         if self._checker is not None:

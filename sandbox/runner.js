@@ -323,6 +323,10 @@ function namespace(state, space, ErrorClass, limits) {
 
 // A text that the host vouches for as a function of its own, in sloppy mode, that sees globals and its parameters only.
 function functionOf(text, parameters, source) {
+  // The names come from the program, and a name with a default would be code.
+  for (const name of parameters) {
+    if (typeof name !== "string" || !IDENTIFIER.test(name)) throw new TypeError("a parameter is a name");
+  }
   const compiled = js => new AsyncFunction(...parameters, `${js}\n//# sourceURL=${source}`);
   const made = compiled(text);
   refuseImports(text, compiled, source);

@@ -18,15 +18,16 @@ from actors.blocks import BlocksActor, UseBlocks
 from actors.space import Space
 from blocks.agents import AgentBlockDefinition
 from blocks.block import ContextBlock
-from blocks.config import AgentBlockConfig
+from blocks.config import AgentBlockConfig, new_custom_id
 from blocks.edits import Defaults, add_custom_block, delete_custom_block, patch_config, update_custom_block
-from blocks.exchange import ImportedConfig, export_bundle, export_config, import_bundle, import_config
+from blocks.exchange import CONFIGS_KEY, ImportedConfig, export_bundle, export_config, import_bundle, import_config
 from blocks.issue import InvalidBlockDataError, Issue
 from blocks.script import ScriptFailure, ScriptOutcome, ScriptText, is_blank
 from blocks.store.config_files import Edit, Place
 from blocks.store.documents import SetAside
 from engine.errors import ConflictError
-from transport.block_http import base_revisions, block_blueprint, block_response, check_query, place_of
+from presets.presentation import RUN_CODE_NAME
+from transport.block_http import base_revisions, block_blueprint, block_response, check_query, demand_no_base, place_of
 from transport.json_body import json_object, json_response
 from transport.problem import RequestProblemError
 
@@ -35,6 +36,16 @@ PREVIEW_UTF16_UNITS = 200
 
 SCRIPT_AGENT = "generation.writer"
 """The agent in whose context a script of a story is evaluated, unless the request names another."""
+
+NOT_SWITCHED_OFF = (
+    f"{RUN_CODE_NAME!r} is the form in which an agent has its tools, and no tool among them: give the agent another "
+    "presentation (`native`), or switch off the tools that its programs call"
+)
+
+USER_MESSAGE_NOTE = (
+    "A client over MCP gets the system message as its instructions; the protocol has no place for the user message. "
+    "The prompt `space_context` has both. Give a block the role `system` where the model has to read it."
+)
 
 _STORY = "/api/stories/<story>"
 _OF_STORY = f"{_STORY}/agent-blocks"
@@ -51,17 +62,42 @@ def agent_block_routes(space: Space) -> Blueprint:
         """Who has the configurations of that place."""
         return space.own_blocks if place is None else space.blocks
 
+    def checked(place: Place, config: AgentBlockConfig, *path: str) -> AgentBlockConfig:
+        """The configuration. Raises `InvalidBlockDataError` where it switches off what is no tool among others."""
+        if place is None and RUN_CODE_NAME in config.disabled_tools:
+            where = (*path, "disabledTools", config.disabled_tools.index(RUN_CODE_NAME))
+            raise InvalidBlockDataError([Issue(where, "invalid_value", NOT_SWITCHED_OFF)])
+        return config
+
     async def edit(
-        story: str | None, agent: str, change: Edit, status: int = 200, met: tuple[SetAside, ...] = ()
+        story: str | None,
+        agent: str,
+        change: Edit,
+        status: int = 200,
+        met: tuple[SetAside, ...] = (),
+        *,
+        tools_said: bool = False,
     ) -> Response:
-        """Change a configuration. `met` are broken files that the request has met before."""
+        """Change a configuration. `met` are broken files that the request has met before; with `tools_said` the answer
+        warns of tools that the agent does not have.
+        """
         place, base = _place(story), base_revisions()
-        name = (await prompts.definition(place, agent)).agent_name
-        done = await blocks_of(place).ask(UseBlocks(lambda store: store.configs.edit(place, name, change, base)))
+        definition = await prompts.definition(place, agent)
+        name = definition.agent_name
+        done = await blocks_of(place).ask(
+            UseBlocks(
+                lambda store: store.configs.edit(place, name, lambda config: checked(place, change(config)), base)
+            )
+        )
         config = done.result
         await follow(place)
+        # The answer for agents of stories is a configuration and nothing else, as it is recorded.
+        more = _unknown_tools(definition, config.value) if tools_said and place is None else {}
         return block_response(
-            config.value.to_json(), revision=config.revision, set_aside=(*met, *done.set_aside), status=status
+            {**config.value.to_json(), **more},
+            revision=config.revision,
+            set_aside=(*met, *done.set_aside),
+            status=status,
         )
 
     async def follow(place: Place) -> None:
@@ -89,6 +125,7 @@ def agent_block_routes(space: Space) -> Blueprint:
             **_agent_row(prepared.definition, "space" if story is None else "story"),
             "config": prepared.config.value.to_json(),
             "builtinBlocks": [_builtin_row(block) for block in prepared.default_blocks],
+            **_unknown_tools(prepared.definition, prepared.config.value),
         }
         return block_response(body, revision=prepared.config.revision, set_aside=prepared.set_aside)
 
@@ -104,6 +141,8 @@ def agent_block_routes(space: Space) -> Blueprint:
             "modelId": prepared.context.model_id,
             "revision": prepared.config.revision,
         }
+        if story is None and any(one.role == "user" for one in compiled.messages):
+            body["note"] = USER_MESSAGE_NOTE
         return block_response(body, set_aside=prepared.set_aside)
 
     @routes.get(f"{_OF_STORY}/<agent>/export-config")
@@ -123,6 +162,7 @@ def agent_block_routes(space: Space) -> Blueprint:
         place, base, body = _place(story), base_revisions(), await json_object(limits)
         name = (await prompts.definition(place, agent)).agent_name
         imported = _imported(body)
+        checked(place, imported.config)
         done = await blocks_of(place).ask(
             UseBlocks(lambda store: store.configs.edit(place, name, lambda _: imported.config, base))
         )
@@ -133,12 +173,15 @@ def agent_block_routes(space: Space) -> Blueprint:
     @routes.patch(f"{_OF_STORY}/<agent>/config")
     @routes.patch(f"{_OF_SPACE}/<agent>/config")
     async def patch(agent: str, story: str | None = None) -> Response:
-        return await edit(story, agent, partial(patch_config, raw=await json_object(limits)))
+        body = await json_object(limits)
+        return await edit(story, agent, partial(patch_config, raw=body), tools_said="disabledTools" in body)
 
     @routes.post(f"{_OF_STORY}/<agent>/custom")
     @routes.post(f"{_OF_SPACE}/<agent>/custom")
     async def post_custom(agent: str, story: str | None = None) -> Response:
         body = await json_object(limits)
+        if body.get("id") is None:
+            body["id"] = new_custom_id()
         prepared = await prompts.prepare(_place(story), agent)
         change = partial(_with_new_block, raw=body, defaults=prepared.default_blocks)
         return await edit(story, agent, change, 201, prepared.set_aside)
@@ -187,7 +230,10 @@ def agent_block_routes(space: Space) -> Blueprint:
     async def post_bundle(story: str | None = None) -> Response:
         place, body = _place(story), await json_object(limits)
         names = await agent_names(story)
+        demand_no_base("a bundle of configurations")
         imported = import_bundle(body, names)
+        for name, one in imported.items():
+            checked(place, one.config, CONFIGS_KEY, name)
         configs = {name: one.config for name, one in imported.items()}
         done = await blocks_of(place).ask(UseBlocks(lambda store: store.configs.replace_all(place, configs)))
         await follow(place)
@@ -214,6 +260,18 @@ def _place(story: str | None) -> Place:
 
 def _model_id() -> str | None:
     return request.args.get("modelId") or None
+
+
+def _unknown_tools(definition: AgentBlockDefinition, config: AgentBlockConfig) -> dict[str, Any]:
+    """A warning of tools that are switched off and that the agent does not have, at least not now."""
+    known = {tool.name for tool in definition.available_tools}
+    unknown = sorted({name for name in config.disabled_tools if name not in known})
+    if not unknown:
+        return {}
+    warning = (
+        "disabledTools names tools that this agent does not have now; they are kept, for the case that it gets them"
+    )
+    return {"warning": warning, "unknownTools": unknown}
 
 
 def _with_new_block(config: AgentBlockConfig, raw: dict[str, Any], defaults: Defaults) -> AgentBlockConfig:

@@ -13,7 +13,8 @@ from typing import Any
 import trio
 from quart import Blueprint, Response, request
 
-from actors.agents import Agents, ReadAgents, presentation_of
+from actors.agents import Agents, FollowCapabilities, ReadAgents, presentation_of
+from actors.blocks import UseBlocks
 from actors.sessions import AnnounceTo, PresentSession
 from actors.space import Space
 from engine.errors import ConflictError, EngineError, ForbiddenError, InvalidArgumentError
@@ -81,6 +82,9 @@ def agent_routes(space: Space) -> Blueprint:
             raise ConflictError(f"there is an agent {agent_id!r} already; choose another id")
         links = found.trust is Trust.SHIPPED
         await _on_disk(partial(copy_agent, _folder(found), root, agent_id, name, links_lead_out=links))
+        if space.own_blocks.keeps_files:
+            await space.own_blocks.ask(UseBlocks(lambda store: store.configs.take_along(found.id, agent_id)))
+            await space.agents.ask(FollowCapabilities())
         agents = await _read(space)
         return json_response(_row(space, agents, _found(agents, agent_id)), 201)
 
@@ -95,8 +99,13 @@ def agent_routes(space: Space) -> Blueprint:
             raise ForbiddenError(f"agent {found.id!r} ships with Space and cannot be removed; only your own can be")
         row = _row(space, agents, found)
         await _on_disk(partial(remove_agent, _user_root(space) / found.id))
-        await space.agents.ask(ReadAgents())
-        return json_response(row)
+        kept: str | None = None
+        # A folder of a user's may have the id of an agent that ships with Space, whose configuration it is then.
+        still_there = (await _read(space)).roster.get(found.id) is not None
+        if space.own_blocks.keeps_files and not still_there:
+            done = await space.own_blocks.ask(UseBlocks(lambda store: store.configs.set_aside(None, found.id)))
+            kept = done.result
+        return json_response({**row, "configuration_kept_as": kept})
 
     @routes.get("/api/agents/<agent_id>/sdk")
     async def get_sdk(agent_id: str) -> Response:

@@ -103,7 +103,7 @@ async def audience_named(space: Space, agent_id: str) -> Audience:
 async def asked_eyes(space: Space) -> AgentEyes | None:
     """The view of the agent that the request names with `?agent=`; None where it names none. Raises as above."""
     agent_id = request.args.get("agent")
-    if agent_id is None:
+    if not agent_id:
         return None
     audience = await audience_named(space, agent_id)
     presets = await space.context.ask(ReadPresets())

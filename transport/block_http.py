@@ -54,6 +54,15 @@ def base_revisions() -> BaseRevisions:
     return frozenset(tag for weak, tag in re.findall(_ETAG, header) if not weak and tag != ANY_REVISION)
 
 
+def demand_no_base(what: str) -> None:
+    """Raise `RequestProblemError` where the request names a revision, of something that has none of its own."""
+    base = base_revisions()
+    if base is not None and ANY_REVISION not in base:
+        raise RequestProblemError(
+            400, "Bad If-Match", f"{what} has no revision of its own; leave If-Match out, or change one thing at a time"
+        )
+
+
 def block_response(
     body: Mapping[str, Any], *, revision: str | None = None, set_aside: Sequence[SetAside] = (), status: int = 200
 ) -> Response:

@@ -52,8 +52,8 @@ class Answer(NamedTuple):
 
 
 class CallAnswers:
-    """Answers calls. `stream_after` is when a silent one becomes an event stream, `come_back` how long one goes on whose
-    client is away, seconds.
+    """Answers calls. `stream_after` is when a silent one becomes an event stream, and `come_back` how long one goes on
+    whose client is away; both in seconds.
     """
 
     def __init__(

@@ -22,7 +22,8 @@ def reply_of(handler: Handler, call: Call) -> Reply:
     if call.task is not None and isinstance(decision, CallTool):
         return handler.task_created_reply(decision, call.task)
     if call.ending is None:
-        return error_reply(decision.request_id, ErrorCode.REQUEST_CANCELLED, "the call was cancelled")
+        why = "" if call.cut_off_because is None else f": {call.cut_off_because}"
+        return error_reply(decision.request_id, ErrorCode.REQUEST_CANCELLED, f"the call was cancelled{why}")
     try:
         return _reply(handler, decision, call.ending)
     except ValueError as error:

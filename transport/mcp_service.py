@@ -209,7 +209,7 @@ class McpService:
         return await self.audience_of(facts, request_id)
 
     async def refuse_agent(self, facts: HttpFacts) -> Reply | None:
-        """Why there is nothing at this endpoint: 404 where it is nobody's; None where somebody is served, or has been, in
+        """Why there is nothing at this endpoint: 404 where it is nobody's; None where somebody is served, or has been in
         a session that is still there.
         """
         agents = self.space.agents.agents.value

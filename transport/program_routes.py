@@ -30,7 +30,7 @@ def program_routes(space: Space) -> Blueprint:
                 404,
                 "Not found",
                 f"there is no program {quoted(program_id)} (any more): the last {KEPT_PROGRAMS} are kept until the "
-                "engine ends; `GET /api/programs` lists them",
+                "engine ends; `space programs` and `GET /api/programs` list them",
             )
         return json_response(_row(record, whole=True))
 

@@ -27,7 +27,9 @@ from engine.view import DEFAULT_VIEW_HEIGHT, DEFAULT_VIEW_WIDTH, ViewRequest
 from presets.context import FactValue
 from presets.explain import ToolState
 from presets.presentation import RUN_CODE_NAME
+from presets.projection import Unknown
 from presets.scope_view import deny_reason
+from presets.suggestions import no_such_tool
 from protocol.limits import Limits
 from protocol.prepared_call import InvalidArguments, UnknownTool, prepare_call
 from protocol.result import wire_result
@@ -193,6 +195,11 @@ async def _explain(space: Space, name: str, eyes: AgentEyes | None) -> dict[str,
         if row is None:
             raise RequestProblemError(404, "Unknown tool", eyes.no_run_code())
         return row
+    match None if eyes is None else eyes.tools.decide_call(name):
+        case Unknown(meant=str(meant)):
+            raise RequestProblemError(404, "Unknown tool", no_such_tool(name, (meant,)))
+        case _:
+            pass
     explanation = await space.context.ask(ExplainTool(name, owners_of(space.catalog.tools.value)))
     if explanation.state is ToolState.UNKNOWN:
         raise RequestProblemError(404, "Unknown tool", explanation.reason, **explanation.to_json())

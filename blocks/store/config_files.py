@@ -20,6 +20,9 @@ from engine.errors import ConflictError, NotFoundError
 Place = StoryPlace | None
 """Where a configuration belongs: a branch of a story; None for one of Space's own agents."""
 
+ARCHIVED = "archived-"
+"""What the folder begins with in which configurations of agents lie that are no more."""
+
 Edit = Callable[[AgentBlockConfig], AgentBlockConfig]
 """A change of a configuration, such as a partial of one in `blocks.edits`. It must be pure."""
 
@@ -62,6 +65,29 @@ class ConfigFiles:
         check_revision(f"the configuration of {agent!r}", self.read(place, agent).revision, base)
         self._documents.remove(self._file(place, agent))
         return versioned(EMPTY_CONFIG)
+
+    def set_aside(self, place: Place, agent: str) -> str | None:
+        """Take the configuration of an agent that is no more out of use, and give the path below the data folder under
+        which it is kept; None where there is none.
+        """
+        if not is_agent_name(agent):
+            return None
+        file = self._file(place, agent)
+        if self._documents.read(file, AgentBlockConfig) is None:
+            return None
+        kept = (f"{ARCHIVED}{file[-2]}", f"{agent}.{self._documents.now.strftime('%Y%m%dT%H%M%SZ')}{SUFFIX}")
+        return self._documents.archive(file, (*file[:-2], *kept))
+
+    def take_along(self, agent: str, copy: str) -> None:
+        """Give the copy of one of Space's own agents the configuration of the original; what an agent of that id has
+        left is set aside. Nothing where one of the two has an id that no configuration can be kept under.
+        """
+        if not is_agent_name(agent) or not is_agent_name(copy):
+            return
+        config = self.read(None, agent).value
+        self.set_aside(None, copy)
+        if not config.empty:
+            self._documents.write(self._file(None, copy), config, most_bytes=MAX_CONFIG_BYTES)
 
     def _file(self, place: Place, agent: str) -> Parts:
         if not is_agent_name(agent):

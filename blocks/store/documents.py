@@ -118,6 +118,16 @@ class Documents:
         """Keep a value whose file has been put there by somebody else, with the signature that it has."""
         self._keep(parts, type(stored.value), signature, stored)
 
+    def archive(self, parts: Parts, target: Parts) -> str:
+        """Move a file there, beside what is there already, and give the path that it has now."""
+        number, free = 1, target
+        while self.files.exists(free):
+            number += 1
+            free = (*target[:-1], f"{target[-1].removesuffix(SUFFIX)}-{number}{SUFFIX}")
+        self._kept.pop(parts, None)
+        self.files.move(parts, free)
+        return shown(free)
+
     def remove(self, parts: Parts) -> bool:
         """Remove the file; False where nothing is there."""
         self._kept.pop(parts, None)

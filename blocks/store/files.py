@@ -251,7 +251,10 @@ class DataFiles:
         shutil.rmtree(self._root.joinpath(*made), ignore_errors=True)
 
     def move(self, source: Parts, target: Parts) -> bool:
-        """Move a folder; False where something stands at the target. Raises `DataFileError` when there is no source."""
+        """Move a file or folder; False where something stands at the target.
+
+        Raises `DataFileError` when there is no source.
+        """
         if self.exists(target):
             return False
         with self._folder(source[:-1]) as here, self._folder(target[:-1], make=True) as there, _translated(target):

@@ -6,6 +6,7 @@ Numbers in square brackets are those of the cases about presentation. Source: to
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ import pytest
 from actors.agents import AgentOptions, Agents, AgentsActor, FollowCapabilities, ReadAgents, presentation_of
 from actors.context import EditCapabilities
 from actors.resolution import CapabilityEdit
-from actors.roster_reader import RosterReader
+from actors.roster_reader import SETTLED_SECONDS, RosterReader
 from actors.space import Space
 from engine.errors import InvalidArgumentError
 from presets.agents.definition import UnusableAgentError
@@ -286,3 +287,25 @@ async def test_agents_are_read_while_the_engine_in_memory_has_no_folders_at_all(
         # The shipped agent `minimal` names tools that this engine lacks, and says so.
         with pytest.raises(UnusableAgentError, match="unknown tools"):
             agents.view("minimal")
+
+
+def test_a_root_that_was_a_loop_of_links_and_is_gone_is_no_problem_any_more(tmp_path: Path) -> None:
+    (tmp_path / "user").symlink_to("user")
+    reader = RosterReader(tmp_path / "shipped", tmp_path / "user")
+    assert "Too many levels of symbolic links" in reader.read().problems[0]
+    (tmp_path / "user").unlink()
+    assert reader.has_changed()
+    assert reader.read().problems == ()
+
+
+@pytest.mark.slow
+def test_a_time_to_come_does_not_let_the_folders_be_read_for_ever(tmp_path: Path) -> None:
+    file = write_agent(tmp_path, "mine", OWN)
+    reader = RosterReader(tmp_path / "shipped", tmp_path)
+    for path in (file, file.parent, tmp_path):
+        os.utime(path, (4_000_000_000, 4_000_000_000))
+    time.sleep(SETTLED_SECONDS + 0.1)
+    reader.read()
+    assert not reader.has_changed()
+    file.write_text(CODE)
+    assert reader.has_changed()

@@ -27,7 +27,7 @@ from protocol.interaction import InputNeededError
 from protocol.session import Audience
 from protocol.tool import JsonObject, ToolCall, ToolOutcome
 from protocol.tool_list import ToolEntry, ToolList
-from sandbox.deno import DENO_VARIABLE
+from sandbox.deno import DENO_VARIABLE, find_deno
 from sandbox.limits import RUN_CODE_LIMITS
 from tests.actors.capabilities import PLAIN
 from tests.actors.fakes import VERSION, call_of, running, space_of, text_of, tool
@@ -179,6 +179,28 @@ async def test_warming_without_deno_ends_nothing(without_deno: Space) -> None:
     without_deno.programs.begin_warming()
     await without_deno.programs.look_again()
     assert "deno not found" in (without_deno.programs.no_runtime_because() or "")
+
+
+@pytest.mark.slow
+async def test_a_deno_that_does_not_start_is_known_after_the_first_program_and_until_it_is_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = tmp_path / "deno"
+    fake.write_text("#!/bin/sh\n[ \"$1\" = --version ] && echo 'deno 2.9.9' && exit 0\nexit 3\n", encoding="utf-8")
+    fake.chmod(0o755)
+    monkeypatch.setenv(DENO_VARIABLE, str(fake))
+    async with running(space_of(tmp_path), PLAIN) as space:
+        assert space.programs.no_runtime_because() is None
+        assert (await run(space, "return 1", Audience("standard", "native"))).is_error
+        assert "does not start" in (space.programs.no_runtime_because() or "")
+        assert not space.programs.runtime.status().available
+        await space.programs.look_again()
+        assert space.programs.no_runtime_because() is not None
+        fake.unlink()
+        monkeypatch.delenv(DENO_VARIABLE)
+        fake.symlink_to(find_deno())
+        await space.programs.look_again()
+        assert space.programs.no_runtime_because() is None
 
 
 # The end of the engine

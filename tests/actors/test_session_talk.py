@@ -20,7 +20,7 @@ from protocol.prepared_call import PreparedCall
 from protocol.schema import SchemaError
 from protocol.tool import ToolError
 from protocol.tool_list import ToolEntry
-from tests.actors.fakes import running_actors, tool
+from tests.actors.fakes import tool
 
 FORM = ElicitForm("Which name?", {"properties": {"name": {"type": "string"}}})
 CAN_BE_ASKED = ClientCapabilities(frozenset({Capability.ELICITATION_FORM}))
@@ -50,13 +50,20 @@ class Rig:
 @asynccontextmanager
 async def rig() -> AsyncGenerator[Rig]:
     sessions = SessionsActor()
-    async with running_actors(sessions):
-        session = await sessions.ask(OpenSession("2025-06-18", None, None, capabilities=CAN_BE_ASKED))
-        active = await sessions.ask(Begin(session.id, (CallClaim(1),)))
-        assert active is not None
-        prepared = PreparedCall(ToolEntry.of(tool()), {})
-        decision = CallTool(1, session.id, session.protocol_version, prepared, None)
-        yield Rig(sessions, Call(decision, SessionTalk(sessions, active)))
+    with trio.fail_after(2 * ANSWER_SECONDS):
+        async with trio.open_nursery() as nursery:
+            await nursery.start(sessions.run)
+            yield await made(sessions)
+            nursery.cancel_scope.cancel()
+
+
+async def made(sessions: SessionsActor) -> Rig:
+    session = await sessions.ask(OpenSession("2025-06-18", None, None, capabilities=CAN_BE_ASKED))
+    active = await sessions.ask(Begin(session.id, (CallClaim(1),)))
+    assert active is not None
+    prepared = PreparedCall(ToolEntry.of(tool()), {})
+    decision = CallTool(1, session.id, session.protocol_version, prepared, None)
+    return Rig(sessions, Call(decision, SessionTalk(sessions, active)))
 
 
 async def test_an_answer_that_does_not_come_in_time_is_given_up_and_taken_back(autojump_clock: MockClock) -> None:

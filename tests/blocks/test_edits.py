@@ -22,7 +22,7 @@ from blocks.edits import (
     set_enabled,
     update_custom_block,
 )
-from blocks.issue import InvalidBlockDataError
+from blocks.issue import InvalidBlockDataError, shown_path
 from engine.errors import EngineError, NotFoundError
 from tests.blocks.configs import BLOCK_IDS, CONFIGS, DEFINITIONS, OVERRIDES
 from tests.blocks.recorded import DECISIONS, blocks, cases
@@ -102,7 +102,7 @@ def test_a_new_block_of_a_role_of_which_nothing_is_listed_goes_to_the_end_of_the
 
 def test_updating_changes_the_first_of_two_with_the_same_id():
     state = config(customBlocks=[custom(), custom()])
-    updated = update_custom_block(state, "cb-aaaa", {"name": "First only", "junk": 1})
+    updated = update_custom_block(state, "cb-aaaa", {"name": "First only"})
     assert [one.name for one in updated.custom_blocks] == ["First only", "N"]
 
 
@@ -215,3 +215,44 @@ def test_edits_keep_a_config_valid(raw: dict[str, Any], edits: list[Callable[[Ag
             state = edit(state)
         assert previous.to_json() == before
         assert AgentBlockConfig.from_json(state.to_json()).to_json() == state.to_json()
+
+
+@pytest.mark.parametrize(
+    ("raw", "path"),
+    [
+        ({"bogus": 1}, "bogus"),
+        ({"customBlocks": []}, "customBlocks"),
+        ({"overrides": {"a": {"bogus": 1}}}, "overrides.a.bogus"),
+        ({"overrides": {"a": {"contentMode": "override", "customContent": "x\0"}}}, "overrides.a.customContent"),
+        ({"blockOrder": ["a", "b", "a"]}, "blockOrder[2]"),
+    ],
+)
+def test_a_patch_that_says_what_nobody_knows_is_refused_with_its_path(raw: dict[str, Any], path: str):
+    with pytest.raises(InvalidBlockDataError) as caught:
+        patch_config(config(), raw)
+    assert [shown_path(issue.path) for issue in caught.value.issues] == [path]
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"bogus": 1}, "bogus"),
+        ({"name": "  "}, "name"),
+        ({"name": "two\nlines"}, "name"),
+        ({"name": "\x1b[31m"}, "name"),
+        ({"content": "x\0"}, "content"),
+    ],
+)
+def test_a_custom_block_that_nobody_could_read_is_neither_made_nor_changed(changes: dict[str, Any], path: str):
+    for change in (
+        lambda: add_custom_block(config(), {**custom(), **changes}),
+        lambda: update_custom_block(config(customBlocks=[custom()]), "cb-aaaa", changes),
+    ):
+        with pytest.raises(InvalidBlockDataError) as caught:
+            change()
+        assert [shown_path(issue.path) for issue in caught.value.issues] == [path]
+
+
+def test_a_config_that_is_no_object_is_refused_in_words_that_anybody_knows():
+    with pytest.raises(InvalidBlockDataError, match="the value: must be an object"):
+        AgentBlockConfig.from_json([])

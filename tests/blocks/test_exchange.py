@@ -71,7 +71,12 @@ def test_a_bundle_is_taken_whole_or_not_at_all():
 def test_an_empty_bundle_changes_nothing():
     assert export_bundle({"generation.writer": EMPTY_CONFIG}) == {}
     assert import_bundle({}, AGENTS) == {}
-    assert import_bundle({"blockConfig": {"old": True}}, AGENTS) == {}
+    assert import_bundle({"agentBlockConfigs": {}, "fragments": []}, AGENTS) == {}
+
+
+def test_a_bundle_with_something_else_than_configs_is_refused():
+    with pytest.raises(InvalidBlockDataError, match="configs: is not known; there are agentBlockConfigs"):
+        import_bundle({"configs": {}}, AGENTS)
 
 
 def test_a_config_that_only_turns_analysis_off_is_exported():

@@ -1,7 +1,8 @@
-"""The fixture server of the MCP conformance suite: the product, with the suite's capabilities in place of its own.
+"""The fixture server of the MCP conformance suite: the product, with the suite's capabilities beside its own.
 
 `python -m tests.conformance.server --port N` serves at `/mcp` until it is told to stop. Owns which presets there are;
-everything goes through the API that any application with capabilities of its own has.
+everything goes through the API that any application with capabilities of its own has. The built-in capabilities stay,
+so that the suite judges what they look like as well.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from actors.resolution import CapabilityEdit
+from actors.space import built_in_capabilities
 from presets.definition import DefaultState, PresetDefinition, Risk
 from tests.conformance import jobs, prompts, questions, resources, tools
 from transport.logs import LogLevel
@@ -70,7 +72,7 @@ def main() -> int:
             log_level=LogLevel.WARNING,
             tool_prefix=None,
         )
-        return run(options, (capabilities(),))
+        return run(options, (built_in_capabilities(), capabilities()))
 
 
 if __name__ == "__main__":

@@ -50,6 +50,7 @@ def test_a_failure_says_where_what_had_happened_and_what_was_printed() -> None:
         "space_wait (cut off). Calls not awaited: 1.",
         "Output before the failure:",
         "hello",
+        f"[Kept as program {ID}.]",
     ]
 
 

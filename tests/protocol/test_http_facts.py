@@ -65,6 +65,27 @@ def test_what_the_client_accepts_is_read_leniently(accept: str | None, json: boo
     assert (facts.accepts_json, facts.accepts_event_stream) == (json, stream)
 
 
+@pytest.mark.parametrize(
+    ("accept", "stream"),
+    [
+        (None, False),
+        ("*/*", False),
+        ("application/json, text/event-stream", False),
+        ("text/event-stream, application/json", True),
+        ("Text/Event-Stream", True),
+        ("application/json;q=0.5, text/event-stream", True),
+        ("text/event-stream;q=0.9, application/json", False),
+        ("text/event-stream;q=0, application/json;q=0", False),
+        ("text/event-stream;q=much, application/json", True),
+        ("text/html, text/*", False),
+    ],
+)
+def test_a_client_has_its_answer_in_the_form_that_it_wants_more_or_names_first(
+    accept: str | None, stream: bool
+) -> None:
+    assert post(accept=accept).prefers_event_stream is stream
+
+
 def test_a_version_is_read_without_blanks_and_an_empty_one_is_none() -> None:
     assert post(version=" 2025-06-18 ").version == "2025-06-18"
     assert post(version="").version is None

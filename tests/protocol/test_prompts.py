@@ -6,17 +6,18 @@ import json
 from typing import Any
 
 import pytest
-from mcp_types import AudioContent, Icon, PromptMessage, TextContent
+from mcp_types import AudioContent, Icon, PromptMessage, ResourceLink, TextContent
 
 from protocol.completion import COMPLETION_VALUES, CompletionOutcome
 from protocol.decision import Complete, GetPrompt
+from protocol.handler import Handler
 from protocol.jsonrpc import parse
 from protocol.offer import Offer
 from protocol.owned_table import RegistrationError
 from protocol.prompt import PromptArgument, PromptOutcome
 from protocol.prompt_list import PromptRegistry
 from protocol.versions import SESSION_VERSIONS
-from tests.protocol.samples import HANDLER, body_of, post, request, session
+from tests.protocol.samples import HANDLER, SERVER, body_of, post, request, session
 from tests.protocol.stateless_samples import OFFER, STATELESS, decide, modern, prompt, suggest
 
 
@@ -81,6 +82,16 @@ def test_messages_are_fitted_to_the_revision() -> None:
         found = in_session(request("prompts/get", {"name": "sketch"}), version)
         result = body_of(HANDLER.prompt_reply(found, outcome))["result"]
         assert (result["messages"][0]["content"]["type"], result["description"]) == (kind, "For drawing")
+
+
+def test_who_speaks_streamable_http_gets_what_came_with_it_whatever_revision_they_named() -> None:
+    audio = AudioContent(type="audio", data="UklGRg==", mime_type="audio/wav")
+    link = ResourceLink(type="resource_link", name="log", uri="file:///log")
+    outcome = PromptOutcome(tuple(PromptMessage(role="user", content=content) for content in (audio, link)))
+    for handler, kinds in [(HANDLER, ["text", "text"]), (Handler(SERVER, streamable=True), ["audio", "text"])]:
+        found = in_session(request("prompts/get", {"name": "sketch"}), "2024-11-05")
+        messages = body_of(handler.prompt_reply(found, outcome))["result"]["messages"]
+        assert [message["content"]["type"] for message in messages] == kinds
 
 
 def test_a_prompt_says_what_it_is_for_where_its_outcome_does_not() -> None:

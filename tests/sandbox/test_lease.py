@@ -503,6 +503,17 @@ async def test_an_import_is_refused_where_it_stands_and_the_word_elsewhere_is_no
     assert "cannot import anything" in error.message
 
 
+async def test_a_parameter_of_a_body_is_a_name_and_no_code(runtime: CodeRuntime) -> None:
+    space = Namespace("own", bodies={"body": "return a"})
+    assert (await run(runtime, "return await own.body('a')(1)", space)).value == 1
+    for name in ("'a = import(`node:sqlite`)'", "'a, b'", "{toString: () => 'a'}", "'a) { return 1 } /*'"):
+        error = (await run(runtime, f"return await own.body({name})(1)", space)).error
+        assert error is not None
+        assert (error.name, error.message) == ("TypeError", "a parameter is a name")
+    error = (await run(runtime, "return 1", Namespace("own", bodies={"body": "return import('node:fs')"}))).error
+    assert error is None
+
+
 async def test_what_made_code_of_text_still_says_what_a_function_is(runtime: CodeRuntime) -> None:
     program = """
 const f = async () => {};

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 from typing import Any
@@ -387,3 +388,80 @@ async def test_each_branch_has_prompts_of_its_own(story: RunningEngine) -> None:
     assert (await send(story, "GET", WRITER)).json["config"]["blockOrder"] == ["a"]
     await send(story, "PUT", "/api/stories/tale/branches/active", {"branchId": "what-if"})
     assert (await send(story, "GET", WRITER)).json["config"]["blockOrder"] == ["b"]
+
+
+async def test_what_nobody_knows_is_refused_with_its_path_and_nothing_is_written(story: RunningEngine) -> None:
+    before = (await send(story, "GET", WRITER)).header("etag")
+    patched = await send(story, "PATCH", f"{WRITER}/config", {"bogus": 1, "overrides": {"a": {"bogus": 1}}})
+    assert (patched.status, [one["path"] for one in patched.json["details"]]) == (
+        422,
+        [["bogus"], ["overrides", "a", "bogus"]],
+    )
+    made = await send(story, "POST", f"{WRITER}/custom", block(bogus=1))
+    assert (made.status, made.json["details"][0]["path"]) == (422, ["bogus"])
+    bundle = await send(story, "POST", "/api/stories/tale/import-configs", {"configs": {}})
+    assert (bundle.status, bundle.json["details"][0]["path"]) == (422, ["configs"])
+    wrong = await send(story, "POST", f"{WRITER}/import-config", {"config": []})
+    assert "instance of" not in wrong.body.decode()
+    assert (await send(story, "GET", WRITER)).header("etag") == before
+
+
+async def test_a_custom_block_without_an_id_gets_one(story: RunningEngine) -> None:
+    body = {name: value for name, value in block().items() if name != "id"}
+    made = await send(story, "POST", f"{WRITER}/custom", body)
+    assert made.status == 201
+    assert re.fullmatch("cb-[a-z0-9]{8}", made.json["customBlocks"][0]["id"])
+
+
+async def test_a_bundle_has_no_revision_so_a_tag_with_it_is_refused(story: RunningEngine) -> None:
+    await send(story, "PATCH", f"{WRITER}/config", {"blockOrder": ["tools"]})
+    bundle = (await send(story, "GET", "/api/stories/tale/export-configs")).json
+    refused = await send(story, "POST", "/api/stories/tale/import-configs", bundle, if_match='"0123"')
+    assert (refused.status, "no revision of its own" in refused.json["error"]) == (400, True)
+    assert (await send(story, "POST", "/api/stories/tale/import-configs", bundle, if_match="*")).status == 200
+
+
+async def test_tools_that_an_agent_does_not_have_are_kept_with_a_warning(full_story: RunningEngine) -> None:
+    config = "/api/agent-blocks/standard/config"
+    patched = await send(full_story, "PATCH", config, {"disabledTools": ["space_drawing_inspect", "nope"]})
+    assert (patched.status, patched.json["unknownTools"]) == (200, ["nope"])
+    assert patched.json["disabledTools"] == ["space_drawing_inspect", "nope"]
+    assert "warning" not in (await send(full_story, "PATCH", config, {"disableAutoAnalysis": True})).json
+    await send(full_story, "PATCH", f"{WRITER}/config", {"disabledTools": ["nope"]})
+    assert (await send(full_story, "GET", WRITER)).json["unknownTools"] == ["nope"]
+
+
+async def test_the_form_in_which_an_agent_has_its_tools_cannot_be_switched_off(full_story: RunningEngine) -> None:
+    wrong = {"disabledTools": ["space_drawing_inspect", "space_run_code"]}
+    code = "/api/agent-blocks/code"
+    for method, path, body, where in (
+        ("PATCH", f"{code}/config", wrong, []),
+        ("POST", f"{code}/import-config", {"config": wrong}, []),
+        ("POST", "/api/import-configs", {"agentBlockConfigs": {"code": wrong}}, ["agentBlockConfigs", "code"]),
+    ):
+        refused = await send(full_story, method, path, body)
+        assert refused.status == 422
+        assert [one["path"] for one in refused.json["details"]] == [[*where, "disabledTools", 1]]
+        assert "presentation" in refused.json["error"]
+    assert (await send(full_story, "GET", code)).json["config"]["disabledTools"] == []
+
+
+async def test_a_prompt_that_names_a_tool_says_when_it_is_switched_off(full_story: RunningEngine) -> None:
+    standard = "/api/agent-blocks/standard"
+    said = "switched off for you, so do without them: space_drawing_inspect."
+    before = (await send(full_story, "GET", f"{standard}/preview")).json["messages"][0]["content"]
+    assert "Look at the drawing with space_drawing_inspect" in before
+    assert said not in before
+    disabled = {"disabledTools": ["space_app_undo", "space_drawing_inspect"]}
+    await send(full_story, "PATCH", f"{standard}/config", disabled)
+    after = (await send(full_story, "GET", f"{standard}/preview")).json["messages"][0]["content"]
+    assert said in after
+
+
+async def test_a_preview_says_that_clients_do_not_get_the_user_message(full_story: RunningEngine) -> None:
+    standard = "/api/agent-blocks/standard"
+    assert "note" not in (await send(full_story, "GET", f"{standard}/preview")).json
+    await send(full_story, "POST", f"{standard}/custom", block(role="user"))
+    assert "`space_context` has both" in (await send(full_story, "GET", f"{standard}/preview")).json["note"]
+    await send(full_story, "POST", f"{WRITER}/custom", block(role="user"))
+    assert "note" not in (await send(full_story, "GET", f"{WRITER}/preview")).json

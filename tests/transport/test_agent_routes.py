@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -268,6 +269,20 @@ async def test_a_copy_is_an_agent_of_the_users_and_can_be_removed_again(
     assert "there is no agent 'mine'" in answer["error"]["message"]
 
 
+async def test_a_copy_takes_the_configuration_along_and_a_removed_agent_leaves_none(engine: RunningEngine) -> None:
+    config = "/api/agent-blocks/{}/config"
+    changed = {"overrides": {"instructions": {"contentMode": "override", "customContent": "Mine."}}}
+    assert (await send(engine, "PATCH", config.format("code"), changed)).status == 200
+    for _ in range(2):
+        await send(engine, "POST", "/api/agents", {"from": "code", "id": "mine"})
+        assert "Mine." in (await engine.request("GET", "/api/agents/mine/prompt")).body.decode()
+        gone = (await engine.request("DELETE", "/api/agents/mine")).json
+        assert gone["configuration_kept_as"].startswith("archived-agent-blocks/mine.")
+    await send(engine, "POST", "/api/agents", {"from": "minimal", "id": "mine"})
+    assert "Mine." not in (await engine.request("GET", "/api/agents/mine/prompt")).body.decode()
+    assert (await engine.request("DELETE", "/api/agents/mine")).json["configuration_kept_as"] is None
+
+
 @pytest.mark.parametrize(
     ("body", "status", "words"),
     [
@@ -451,3 +466,19 @@ async def test_the_presentation_of_the_deployment_holds_for_agents_that_choose_n
         modes = {row["id"]: row["mode"] for row in (await agents_of(engine)).values()}
         assert modes == {"standard": "both", "code": "code", "minimal": "both", "creative": "both"}
         assert RUN_CODE_NAME in await (await engine.client()).tool_names()
+
+
+async def test_a_pipe_or_a_link_out_in_the_place_of_a_composition_shows_nothing_and_holds_nobody_up(
+    engine: RunningEngine, agents_folder: Path, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret")
+    for agent_id in ("piped", "linked"):
+        (agents_folder / agent_id).mkdir(parents=True)
+    os.mkfifo(agents_folder / "piped" / "composition.yml")
+    (agents_folder / "linked" / "composition.yml").symlink_to(secret)
+    for agent_id, reason in (("piped", "is not a file"), ("linked", "is a link that leads out of the agent's folder")):
+        shown = await get(engine, f"/api/agents/{agent_id}")
+        assert (shown["composition"]["text"], shown["unusable"]["reason"]) == (None, reason)
+        copied = await send(engine, "POST", "/api/agents", {"from": agent_id, "id": "copy"})
+        assert copied.status == 409

@@ -12,6 +12,7 @@ import trio
 from quart import Response
 
 from actors.context import EditCapabilities
+from actors.errors import MailboxFullError
 from actors.resolution import CapabilityEdit
 from actors.sessions import ReadSessions
 from tests.transport.conftest import LogEntries
@@ -87,6 +88,21 @@ async def test_a_route_that_raises_is_500_with_a_problem_that_gives_nothing_away
         ("request_failed", "/mcp"),
     ]
     errors_logged.clear()
+
+
+async def test_an_overload_is_one_warning_without_a_traceback(
+    engine: RunningEngine, errors_logged: LogEntries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(_: object) -> None:
+        raise MailboxFullError("blocks", 64, 5.0)
+
+    monkeypatch.setattr(engine.space.blocks, "ask", full)
+    response = await engine.request("GET", "/api/stories")
+    monkeypatch.undo()
+    assert response.status == 503
+    (entry,) = [entry for entry in errors_logged if entry["event"].startswith("request_")]
+    assert (entry["log_level"], "exc_info" in entry) == ("warning", False)
+    assert "mailbox held 64 messages" in entry["reason"]
 
 
 async def test_each_path_answers_with_its_own_body(engine: RunningEngine) -> None:

@@ -37,13 +37,14 @@ async def test_the_status_has_every_figure_that_the_document_names(engine: Runni
     status = await engine.status()
     assert set(status) == {
         *("engine", "mcp", "context", "overrides", "world", "sessions", "calls", "actors"),
-        *("default_agent", "agents", "code_runtime", "blocks"),
+        *("default_agent", "agents", "code_runtime", "blocks", "units"),
     }
     assert set(status["mcp"]) >= {
         *("running", "hostname", "port", "force_sse", "sse_connected", "active_session_id"),
         *("sse_connect_count", "sse_reconnect_count", "post_count", "initialize_count", "tools_list_count"),
         *("tools_call_count", "list_changed_count", "last_list_changed_at", "last_method", "last_error"),
         *("tool_count", "tool_change_count", "tool_namespace_prefix"),
+        *("session_count", "listener_count", "task_count"),
     }
     assert (status["mcp"]["running"], status["mcp"]["port"]) == (True, engine.port)
     assert status["mcp"]["tool_namespace_prefix"] == "space_"

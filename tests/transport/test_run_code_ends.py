@@ -63,7 +63,7 @@ async def test_a_cancelled_program_is_killed_and_frees_everything(coder: Coder, 
     await until_idle(coder.engine)
     assert await undo_count(coder.engine) == 1
     record = coder.engine.space.programs.log.latest()[0]
-    assert (record.failure, record.steps) == ("abort: the program was cancelled", 2)
+    assert (record.failure, record.steps) == ("abort: the program was cancelled", 1)
     assert [each.error for each in record.calls] == [None, None, "cut off"]
     assert record.seconds is not None
     assert await coder.text("return 'next'") == "next"

@@ -201,3 +201,26 @@ def test_a_config_that_has_become_too_large_is_refused(store: BlockStore) -> Non
     with pytest.raises(InvalidArgumentError, match="bytes"):
         store.configs.replace_all(HERE, {"librarian.chat": EMPTY_CONFIG, AGENT: long})
     assert store.configs.read(HERE, AGENT).value == EMPTY_CONFIG
+
+
+def test_the_configuration_of_an_agent_that_is_no_more_is_kept_beside_and_comes_back_to_nobody(
+    store: BlockStore, data: Path
+):
+    store.configs.edit(None, "mine", partial(set_block_order, raw=["tools"]))
+    kept = store.configs.set_aside(None, "mine")
+    assert kept == "archived-agent-blocks/mine.20260102T030405Z.json"
+    assert json.loads((data / kept).read_text())["blockOrder"] == ["tools"]
+    assert store.configs.read(None, "mine").value == EMPTY_CONFIG
+    assert store.configs.set_aside(None, "mine") is None
+    store.configs.edit(None, "mine", partial(set_block_order, raw=["world"]))
+    assert store.configs.set_aside(None, "mine") == "archived-agent-blocks/mine.20260102T030405Z-2.json"
+
+
+def test_a_copy_of_an_agent_has_its_configuration_and_not_what_one_of_its_id_has_left(store: BlockStore, data: Path):
+    store.configs.edit(None, "mine", partial(set_block_order, raw=["tools"]))
+    store.configs.edit(None, "theirs", partial(set_block_order, raw=["old"]))
+    store.configs.take_along("mine", "theirs")
+    assert store.configs.read(None, "theirs").value.block_order == ("tools",)
+    store.configs.take_along("nothing-changed", "theirs")
+    assert store.configs.read(None, "theirs").value == EMPTY_CONFIG
+    assert len(list((data / "archived-agent-blocks").iterdir())) == 2
