@@ -209,8 +209,9 @@ class McpService:
         return await self.audience_of(facts, request_id)
 
     async def refuse_agent(self, facts: HttpFacts) -> Reply | None:
-        """Why there is nothing at this endpoint: 404 where it is nobody's; None where somebody is served, or has been in
-        a session that is still there.
+        """Why there is nothing at this endpoint: 404 where it is nobody's.
+
+        None where somebody is served, or has been in a session that is still there.
         """
         agents = self.space.agents.agents.value
         if agents.canonical(facts.agent) in agents.views:

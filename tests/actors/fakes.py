@@ -82,7 +82,7 @@ def engine_of(stored: StoredState | None = None) -> Engine:
 
 
 def space_of(workspace: Path, store: MemoryStore | None = None, limits: Limits = DEFAULT_LIMITS) -> Space:
-    """An engine in memory that has not started yet. It does not look at folders: a virtual clock waits for no thread."""
+    """An engine in memory that has not started yet. Looks at no folders: a virtual clock waits for no thread."""
     agents = AgentOptions(look_seconds=math.inf)
     options = SpaceOptions(workspace=workspace, limits=limits, agents=agents)
     return Space(engine_of(), MemoryStore() if store is None else store, options)

@@ -73,6 +73,7 @@ async def test_statistics_show_every_actor_from_the_top_of_the_order_down(space:
             "listeners",
             "sessions",
             "blocks",
+            "own-blocks",
             "world",
             "providers",
         ]
@@ -191,6 +192,7 @@ async def test_a_drain_that_takes_too_long_says_so_and_ends_the_streams(
         assert not outbox.is_open
     assert call.done.is_set()
     assert call.outcome is None
+    assert "the engine is ending" in (call.cut_off_because or "")
 
 
 async def test_it_ends_in_order_and_leaves_no_task_behind(space: Space, store: MemoryStore) -> None:

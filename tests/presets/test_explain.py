@@ -118,6 +118,11 @@ def test_an_unknown_tool_gets_close_names(asked: str, close: str):
     assert f"Did you mean '{seen.suggestions[0]}'" in seen.reason
 
 
+@pytest.mark.parametrize("asked", ["space_nope", "space_foo", "space_x"])
+def test_a_name_that_has_only_the_beginning_of_all_names_in_common_gets_no_close_ones(asked: str):
+    assert Surroundings(DRAW).explain(asked).suggestions == ()
+
+
 @pytest.mark.parametrize("asked", ["", "x" * 1_000_000, "\ud800", "a\nb", "space_" * 20])
 def test_any_name_gets_a_short_answer(asked: str):
     seen = Surroundings(DRAW).explain(asked)

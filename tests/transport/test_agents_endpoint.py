@@ -25,7 +25,7 @@ from presets.presentation import Presentation
 from protocol.tool import ToolError
 from sandbox.deno import DENO_VARIABLE
 from tests.transport.mcp_client import JSON_BODY, LIST_CHANGED, McpClient, SseClient, call, initialize, rpc
-from tests.transport.raw_http import RawConnection, Response
+from tests.transport.raw_http import BOUND_SECONDS, RawConnection, Response
 from tests.transport.running_engine import RunningEngine, running_engine
 from tests.transport.tools_on_trial import CANVAS_ONLY, ECHO, FAIL, MOVE, RISKY, SCENE_ONLY
 

@@ -61,6 +61,7 @@ async def test_the_status_has_every_figure_that_the_document_names(engine: Runni
             "listeners",
             "sessions",
             "blocks",
+            "own-blocks",
             "world",
             "providers",
         )
