@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 JSON = "application/json"
 EVENT_STREAM = "text/event-stream"
@@ -86,19 +87,30 @@ class HttpFacts:
 
         By weight, and among equals by the order in which it names them; a wildcard, or silence, wishes for nothing.
         """
-        if self.accept is None or EVENT_STREAM not in self.accept.lower():
-            return False
-        weights: dict[str, float] = {}
-        for item in self.accept.split(","):
-            weights.setdefault(_media_type(item), _weight(item))
-        stream, plain = weights.get(EVENT_STREAM, 0.0), weights.get(JSON, 0.0)
-        return stream > plain or (stream == plain > 0 and list(weights).index(EVENT_STREAM) < list(weights).index(JSON))
+        return _prefers_event_stream(self.accept)
 
 
+HEADERS_KEPT = 64
+"""Headers whose reading is kept: clients send a handful of them, the same with every request."""
+
+
+@lru_cache(maxsize=HEADERS_KEPT)
+def _prefers_event_stream(accept: str | None) -> bool:
+    if accept is None or EVENT_STREAM not in accept.lower():
+        return False
+    weights: dict[str, float] = {}
+    for item in accept.split(","):
+        weights.setdefault(_media_type(item), _weight(item))
+    stream, plain = weights.get(EVENT_STREAM, 0.0), weights.get(JSON, 0.0)
+    return stream > plain or (stream == plain > 0 and list(weights).index(EVENT_STREAM) < list(weights).index(JSON))
+
+
+@lru_cache(maxsize=HEADERS_KEPT)
 def _media_type(value: str) -> str:
     return value.partition(";")[0].strip().lower()
 
 
+@lru_cache(maxsize=HEADERS_KEPT)
 def _accepts(accept: str | None, media_type: str) -> bool:
     if accept is None or not accept.strip():
         return True

@@ -113,7 +113,7 @@ async def test_an_unknown_session_is_nobodys(sessions: SessionsActor) -> None:
         assert not await sessions.ask(CancelCall("gone", 1))
         await sessions.ask(MarkInitialized("gone"))
         await sessions.ask(NoteUnfollowed("gone", 1))
-        await sessions.ask(CloseStream("gone", Outbox(CHANGED)))
+        await sessions.ask(CloseStream("gone", Outbox()))
         assert (await read(sessions)).sessions == ()
 
 

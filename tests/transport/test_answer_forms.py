@@ -1,4 +1,4 @@
-"""In which form a client of direct mode gets its answers: JSON, or a stream of one event where it would rather have it."""
+"""In which form a client of direct mode gets its answers: JSON, or a stream of one event where it would rather."""
 
 from __future__ import annotations
 
