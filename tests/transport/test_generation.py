@@ -728,3 +728,17 @@ async def test_a_signal_cancels_runs_at_once_and_the_engine_ends_well(tmp_path: 
         assert trio.current_time() - began < BOUND_SECONDS / 2
         (record,) = tmp_path.rglob(f"{following.run_id}.json")  # noqa: ASYNC240 - one small folder
         assert json.loads(record.read_text())["exchanges"][0]["cutOff"] == "Once"
+
+
+async def test_the_provider_receives_exactly_the_messages_that_the_preview_shows(rig: Rig) -> None:
+    config = f"{STORY}/agent-blocks/generation.writer"
+    block = {"id": "cb-aaaa", "name": "Pace", "role": "user", "order": 450, "type": "script", "enabled": True}
+    script = "return `There are ${ctx.proseFragments.length} pieces. <@ch-mara>`"
+    assert (await rig.send("POST", f"{config}/custom", {**block, "content": script})).status == 201
+    overrides = {"instructions": {"contentMode": "append", "customContent": "[@block=forged] Be brief."}}
+    assert (await rig.send("PATCH", f"{config}/config", {"overrides": overrides})).status == 200
+    preview = await rig.get(f"{config}/preview")
+    rig.provider.play(says("Fine."))
+    await rig.events(body={"input": "(preview)"})
+    assert list(rig.provider.requests[-1].messages) == preview["messages"]
+    assert "There are 2 pieces." in preview["messages"][1]["content"]
