@@ -84,7 +84,7 @@ async def test_calls_of_one_group_are_taken_back_at_once() -> None:
         await call(program, drawing.adapters(), "space_drawing_insert_shape", **RECTANGLE)
     (world_id,) = app.engine.close_group("program-1")
     merged = app.engine.merge_steps(world_id, "program-1", "three more")
-    assert merged.result == 3
+    assert (merged.result.steps, merged.result.pieces) == (3, 1)
     outcome = await call(app, drawing.adapters(), "space_drawing_undo")
     assert outcome.structured is not None
     assert (outcome.structured["step"], outcome.structured["undo_count"]) == ("three more", 1)
