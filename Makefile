@@ -7,8 +7,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 LIVE := tests/live/node_modules/.installed
 CONFORMANCE := tests/conformance/node_modules/.installed
+CLIENTS := tests/clients/node_modules/.installed
 
-.PHONY: setup run test conformance check format bench clean
+.PHONY: setup run test conformance fuzz check format bench clean
 .DELETE_ON_ERROR:
 
 setup: $(VENV)/.installed ## the virtual environment with the `space` command in it
@@ -16,11 +17,14 @@ setup: $(VENV)/.installed ## the virtual environment with the `space` command in
 run: setup ## start the engine; ARGS="--port 0" and the like go to `space serve`
 	@exec $(BIN)/space serve $(ARGS)
 
-test: $(VENV)/.installed-dev $(LIVE) $(CONFORMANCE) ## run the tests; ARGS="-k name" and the like go to pytest
+test: $(VENV)/.installed-dev $(LIVE) $(CONFORMANCE) $(CLIENTS) ## run the tests; ARGS="-k name" and the like go to pytest
 	$(BIN)/pytest $(ARGS)
 
 conformance: $(VENV)/.installed-dev $(CONFORMANCE) ## run the MCP conformance suite alone; ARGS="2026-07-28" names legs
 	@$(BIN)/python -m tests.conformance $(ARGS)
+
+fuzz: $(VENV)/.installed-dev ## send 100,000 broken requests, for a night; ARGS="--seed 7 --requests 2000" and the like
+	@$(BIN)/python -m tests.fuzz $(ARGS)
 
 check: $(VENV)/.installed-dev ## style, types and floors
 	$(BIN)/ruff check .
@@ -36,7 +40,7 @@ bench: $(VENV)/.installed-dev ## measure; ARGS go to the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)
 
 clean: ## take away what the other targets made
-	rm -rf $(VENV) tests/live/node_modules tests/conformance/node_modules
+	rm -rf $(VENV) tests/live/node_modules tests/conformance/node_modules tests/clients/node_modules
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "space: Python 3.11 or newer is needed; name it with make PYTHON=/path/to/python" >&2; exit 1; }
@@ -63,3 +67,9 @@ $(CONFORMANCE): tests/conformance/package.json tests/conformance/package-lock.js
 	@if ! command -v npm >/dev/null; then echo "space: npm is missing, so the conformance suite will be skipped"; \
 	elif cd tests/conformance && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; then touch node_modules/.installed; \
 	else echo "space: the conformance suite could not be installed, so it will be skipped" >&2; fi
+
+# The TypeScript clients of MCP, likewise; the Node that runs them is the suite's.
+$(CLIENTS): tests/clients/package.json tests/clients/package-lock.json
+	@if ! command -v npm >/dev/null; then echo "space: npm is missing, so the TypeScript clients will be skipped"; \
+	elif cd tests/clients && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; then touch node_modules/.installed; \
+	else echo "space: the TypeScript clients could not be installed, so they will be skipped" >&2; fi

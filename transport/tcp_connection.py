@@ -112,7 +112,11 @@ class TcpConnection(TCPServer):
                 return
             if self._held:
                 event, self._held = RawData(self._held + event.data), b""
-        await super().protocol_send(event)
+        try:
+            await super().protocol_send(event)
+        except trio.BusyResourceError:
+            # Writes take turns, so the other task is at the end of the connection: it read something that is no HTTP.
+            await self.protocol.handle(Closed())
 
     @contextmanager
     def cancelling(self, action: Callable[[], None]) -> Generator[None]:

@@ -18,7 +18,7 @@ Arriving = Callable[[str], AbstractAsyncContextManager[Visitor]]
 """Makes a visitor for the endpoint at a URL; the end of the block ends it."""
 
 VISIT_SECONDS = 60.0
-"""The most that a visit may take. It takes two or three seconds, most of them starts of the engine."""
+"""The most that a visit may take. It takes about five seconds, most of them starts of the engine."""
 
 POLL_SECONDS = 0.02
 
@@ -85,21 +85,19 @@ async def _cancel(engine: ServingProcess, visitor: Visitor) -> None:
     await visitor.told(TOOLS)
     assert BASH in await visitor.tools()
     await visitor.begin(BASH, {"command": "sleep 50", "timeout_seconds": 55})
-    while not (await engine.status())["calls"] or not engine.children():
+    while not (await engine.status())["calls"] or not engine.children():  # noqa: ASYNC110 - another process
         await trio.sleep(POLL_SECONDS)
     await visitor.cancel()
-    while (await engine.status())["calls"] or engine.children():
+    while (await engine.status())["calls"] or engine.children():  # noqa: ASYNC110 - another process
         await trio.sleep(POLL_SECONDS)
     assert IN_SCENE in await visitor.tools()
 
 
 async def _go_on(engine: ServingProcess, visitor: Visitor) -> None:
-    """What was drawn is there, and there is word of changes again."""
+    """The context and what was drawn are as they were, and there is word of changes again."""
+    assert json.loads(await visitor.read(CONTEXT))["context"]["surface"] == "scene"
     await visitor.watch(CONTEXT)
-    before = json.loads(await visitor.read(CONTEXT))["context"]["surface"]
-    await _go_to(engine, visitor, "scene" if before == "canvas" else "canvas")
-    if before == "canvas":
-        await _go_to(engine, visitor, "canvas")
+    await _go_to(engine, visitor, "canvas")
     assert ON_CANVAS in await visitor.tools()
     assert "line" in await visitor.call(ON_CANVAS, {})
 
