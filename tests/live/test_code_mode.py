@@ -132,11 +132,12 @@ def test_one_program_draws_looks_and_reports_while_another_client_draws_natively
     finally:
         other.join()
     assert failures == []
-    said, _, result = after.results[0].partition("\n")
+    said, result, split = after.results[0].splitlines()
     assert said == "3 drawn together"
     assert json.loads(result) == {"rectangles": [40, 60, 80, 10], "circles": CIRCLES}
     assert after.images == 1
-    # Three circles, and two steps of the program: before them and after them.
+    # Three circles, and two steps of the program: before them and after them. The model is told of it.
+    assert "2" in split
     assert live.engine.ask("status")["world"]["undo_count"] == before + CIRCLES + 2
 
 
