@@ -28,6 +28,7 @@ from actors.run_order import ANALYZE, PREWRITER, WRITER, RunOrder
 from actors.run_prompt import OrderedStory, RunPrompt, RunPrompts
 from actors.run_records import KeptRuns, RunRecord, RunRecords, new_run_id
 from actors.story_tools import StoryTools
+from blocks import story_settings
 from blocks.fragment import Fragment
 from blocks.sheet import one_line
 from blocks.store.block_store import BlockStore
@@ -44,7 +45,7 @@ EVENT_CAPACITY = 64
 RECORD_SECONDS = 5.0
 """How long the end of a run waits for its record to be on disk, also when it was cancelled."""
 
-STEPS_KEY, MOST_STEPS_ASKED = "maxSteps", 50
+STEPS_KEY, MOST_STEPS_ASKED = "maxSteps", story_settings.MOST_STEPS
 """The setting of a story that says how many steps a run has, and the most that it can say."""
 
 NAME_CHARACTERS = 60

@@ -96,7 +96,7 @@ class ProgramCalls:
 
     def _function(self, entry: ToolEntry) -> HostFunction:
         name = entry.definition.name
-        reads = _reads(entry)
+        reads = entry.definition.reads_only
 
         async def function(argument: JsonValue) -> JsonValue:
             # The place in the queue is taken before the first wait, which is what keeps the order.
@@ -139,7 +139,7 @@ class ProgramCalls:
         try:
             outcome = await run_tool(prepared, call)
         finally:
-            if not _reads(prepared.entry):
+            if not prepared.entry.definition.reads_only:
                 self._questions.acted = True
         if outcome.is_error:
             raise CallFailed(_text(outcome) or f"{name} failed and did not say why")
@@ -180,11 +180,6 @@ class ProgramCalls:
         # Progress must rise with each report, and a tool may report while others end: so reports are what is counted.
         self._reports += 1
         await self._call.progress(self._reports, None, message)
-
-
-def _reads(entry: ToolEntry) -> bool:
-    annotations = entry.definition.annotations
-    return annotations is not None and annotations.read_only_hint is True
 
 
 def _text(outcome: ToolOutcome) -> str:

@@ -323,9 +323,9 @@ class Programs:
                 annotations=ToolAnnotations(
                     title="Run a program",
                     read_only_hint=False,
-                    destructive_hint=any(_destroys(entry) for entry in capabilities),
+                    destructive_hint=any(entry.definition.destroys for entry in capabilities),
                     idempotent_hint=False,
-                    open_world_hint=any(_reaches_out(entry) for entry in capabilities),
+                    open_world_hint=any(entry.definition.reaches_out for entry in capabilities),
                 ),
             )
 
@@ -338,25 +338,15 @@ class Programs:
 
 
 def _sdk_tool(entry: ToolEntry) -> SdkTool:
-    definition, annotations = entry.definition, entry.definition.annotations
+    definition = entry.definition
     return SdkTool(
         name=definition.name,
         description=definition.description,
         input_schema=definition.input_schema,
         output_schema=definition.output_schema,
-        read_only=annotations is not None and annotations.read_only_hint is True,
-        destructive=_destroys(entry),
+        read_only=definition.reads_only,
+        destructive=definition.destroys,
     )
-
-
-def _destroys(entry: ToolEntry) -> bool:
-    annotations = entry.definition.annotations
-    return annotations is not None and annotations.destructive_hint is True
-
-
-def _reaches_out(entry: ToolEntry) -> bool:
-    annotations = entry.definition.annotations
-    return annotations is not None and annotations.open_world_hint is True
 
 
 def _sdk_functions(sdk: Sdk, missing: MissingTools) -> dict[str, HostFunction]:

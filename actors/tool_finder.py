@@ -73,8 +73,8 @@ class ToolFinder:
 
     def pair(self, audience: Audience, capabilities: ToolList) -> tuple[ToolEntry, ToolEntry]:
         """Both tools for an audience with these capabilities."""
-        destroys = any(_hint(entry, "destructive_hint") for entry in capabilities)
-        reaches_out = any(_hint(entry, "open_world_hint") for entry in capabilities)
+        destroys = any(entry.definition.destroys for entry in capabilities)
+        reaches_out = any(entry.definition.reaches_out for entry in capabilities)
 
         async def find(arguments: JsonObject, call: ToolCall) -> ToolOutcome:
             return self._find(audience, arguments.get("query", ""))
@@ -164,8 +164,3 @@ class ToolFinder:
         if self._reached is None:
             raise RuntimeError("the pair is called before the engine has started")
         return self._reached
-
-
-def _hint(entry: ToolEntry, hint: str) -> bool:
-    annotations = entry.definition.annotations
-    return annotations is not None and getattr(annotations, hint) is True

@@ -37,15 +37,10 @@ def list_tools(request: Request, scene: Scene) -> ItemDecision:
 
 def call_tool(request: Request, scene: Scene) -> ItemDecision:
     """Arguments are checked here, so that only calls that can run are handed on."""
-    name = text_param(request, "name", "the name of a tool")
-    if isinstance(name, Reply):
-        return name
-    arguments = object_param(request, "arguments")
-    if isinstance(arguments, Reply):
-        return arguments
-    token = progress_token(request, scene.limits)
-    if isinstance(token, Reply):
-        return token
+    asked = _named(request, scene, "the name of a tool")
+    if isinstance(asked, Reply):
+        return asked
+    name, arguments, token = asked
     call = prepare_call(scene.offer.tools, name, arguments)
     if isinstance(call, UnknownTool):
         return HiddenOrUnknownTool(request.id, call, scene.stateless)
@@ -123,15 +118,10 @@ def list_prompts(request: Request, scene: Scene) -> ItemDecision:
 
 def get_prompt(request: Request, scene: Scene) -> ItemDecision:
     """A prompt by its name, with arguments that it takes."""
-    name = text_param(request, "name", "the name of a prompt")
-    if isinstance(name, Reply):
-        return name
-    arguments = object_param(request, "arguments")
-    if isinstance(arguments, Reply):
-        return arguments
-    token = progress_token(request, scene.limits)
-    if isinstance(token, Reply):
-        return token
+    asked = _named(request, scene, "the name of a prompt")
+    if isinstance(asked, Reply):
+        return asked
+    name, arguments, token = asked
     listed = scene.offer.prompts or EMPTY_PROMPT_LIST
     definition = listed.get(name)
     if definition is None:
@@ -232,3 +222,15 @@ def _page(
     more = b"" if found.next_cursor is None else b',"nextCursor":%b' % to_json(found.next_cursor)
     items = wire(scene.revision.version, found.start, found.stop)
     return scene.result(request, b'{"%b":%b%b}' % (member.encode(), items, more))
+
+
+def _named(request: Request, scene: Scene, what: str) -> tuple[str, JsonObject, RequestId | None] | Reply:
+    """Name, arguments and progress token of a request that calls something by its name; or what is wrong with them."""
+    name = text_param(request, "name", what)
+    if isinstance(name, Reply):
+        return name
+    arguments = object_param(request, "arguments")
+    if isinstance(arguments, Reply):
+        return arguments
+    token = progress_token(request, scene.limits)
+    return token if isinstance(token, Reply) else (name, arguments, token)

@@ -110,3 +110,18 @@ class ToolDefinition:
     labels: Mapping[str, str] = field(default_factory=lambda: NO_LABELS)
     task_support: TaskSupport = TaskSupport.FORBIDDEN
     icons: tuple[Icon, ...] = ()
+
+    @property
+    def reads_only(self) -> bool:
+        """Whether it says of itself that it changes nothing."""
+        return self.annotations is not None and self.annotations.read_only_hint is True
+
+    @property
+    def destroys(self) -> bool:
+        """Whether it says of itself that it may destroy something."""
+        return self.annotations is not None and self.annotations.destructive_hint is True
+
+    @property
+    def reaches_out(self) -> bool:
+        """Whether it says of itself that it reaches beyond the engine."""
+        return self.annotations is not None and self.annotations.open_world_hint is True
