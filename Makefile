@@ -8,8 +8,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 LIVE := tests/live/node_modules/.installed
 CONFORMANCE := tests/conformance/node_modules/.installed
 CLIENTS := tests/clients/node_modules/.installed
+PANEL := transport/panel
 
-.PHONY: setup run test conformance fuzz check format bench clean
+.PHONY: setup run test nightly conformance fuzz check format bench clean
 .DELETE_ON_ERROR:
 
 setup: $(VENV)/.installed ## the virtual environment with the `space` command in it
@@ -19,6 +20,9 @@ run: setup ## start the engine; ARGS="--port 0" and the like go to `space serve`
 
 test: $(VENV)/.installed-dev $(LIVE) $(CONFORMANCE) $(CLIENTS) ## run the tests; ARGS="-k name" and the like go to pytest
 	$(BIN)/pytest $(ARGS)
+
+nightly: $(VENV)/.installed-dev $(LIVE) $(CONFORMANCE) $(CLIENTS) ## run the tests that take too long for every change
+	$(BIN)/pytest -m nightly $(ARGS)
 
 conformance: $(VENV)/.installed-dev $(CONFORMANCE) ## run the MCP conformance suite alone; ARGS="2026-07-28" names legs
 	@$(BIN)/python -m tests.conformance $(ARGS)
@@ -31,10 +35,14 @@ check: $(VENV)/.installed-dev ## style, types and floors
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
+	$(BIN)/deno fmt --quiet --config $(PANEL)/deno.json --check $(PANEL)
+	$(BIN)/deno lint --quiet --config $(PANEL)/deno.json $(PANEL)
+	$(BIN)/deno check --quiet --config $(PANEL)/deno.json $(PANEL)
 
 format: $(VENV)/.installed-dev ## put the code into its form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/deno fmt --quiet --config $(PANEL)/deno.json $(PANEL)
 
 bench: $(VENV)/.installed-dev ## measure; ARGS go to the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -23,13 +23,17 @@ from protocol.stateless_rules import Stateless
 from transport.agent_block_routes import agent_block_routes
 from transport.agent_routes import agent_routes
 from transport.call_answers import STREAM_AFTER_SECONDS
+from transport.call_routes import call_routes
 from transport.connection import LARGER_BODIES, Connection
 from transport.defaults import MCP_PATH
 from transport.direct_endpoint import DirectEndpoint
 from transport.endpoint_request import EndpointRequest
+from transport.event_routes import event_routes
 from transport.generation_routes import generation_routes
+from transport.history_routes import history_routes
 from transport.mcp_http import WireReply, response_of
 from transport.mcp_service import McpService
+from transport.panel_files import NO_PANEL, PanelFile, panel_routes
 from transport.problem import problem_of
 from transport.program_routes import program_routes
 from transport.provider_routes import provider_routes
@@ -39,6 +43,7 @@ from transport.status import EndpointFacts
 from transport.story_routes import story_routes
 from transport.unit_routes import unit_routes
 from transport.version import VERSION
+from transport.view_routes import view_routes
 from transport.world_routes import larger_bodies, world_routes
 
 _AGENT_PATH = f"{MCP_PATH}/"
@@ -91,8 +96,17 @@ class SpaceApp(QuartTrio):
             return response_of(failed)
 
 
-def make_app(space: Space, facts: EndpointFacts, *, stream_after: float = STREAM_AFTER_SECONDS) -> SpaceApp:
-    """The app over a running engine. `stream_after` is when a long answer becomes an event stream, in direct mode."""
+def make_app(
+    space: Space,
+    facts: EndpointFacts,
+    *,
+    panel: Mapping[str, PanelFile] = NO_PANEL,
+    stream_after: float = STREAM_AFTER_SECONDS,
+) -> SpaceApp:
+    """The app over a running engine, with these files of a panel.
+
+    `stream_after` is when a long answer becomes an event stream, in direct mode.
+    """
     limits = space.options.limits
     # The single stream is a session; who knows none is not served there.
     stateless = None if facts.force_sse else Stateless(sealer=StateSealer(token_bytes(KEY_BYTES), time.time))
@@ -102,9 +116,14 @@ def make_app(space: Space, facts: EndpointFacts, *, stream_after: float = STREAM
     app = SpaceApp(SseEndpoint(service) if facts.force_sse else direct, limits.body_bytes)
     app.config["MAX_CONTENT_LENGTH"] = limits.body_bytes
     app.config[LARGER_BODIES] = larger_bodies(limits)
+    app.register_blueprint(panel_routes(panel))
     app.register_blueprint(rest_routes(space, facts))
     app.register_blueprint(world_routes(space))
+    app.register_blueprint(view_routes(space))
+    app.register_blueprint(history_routes(space))
     app.register_blueprint(agent_routes(space))
+    app.register_blueprint(call_routes(space))
+    app.register_blueprint(event_routes(space))
     app.register_blueprint(program_routes(space))
     app.register_blueprint(unit_routes(space))
     app.register_blueprint(story_routes(space))

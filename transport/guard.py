@@ -22,13 +22,15 @@ HEADER_BYTES_SHOWN = 100
 class GuardPolicy:
     """What the guard lets through. `loopback_only` demands a Host of this machine; a token is compared whole.
 
-    `larger_bodies` are the paths whose body may have another length than `body_bytes`, with that length.
+    `larger_bodies` are the paths whose body may have another length than `body_bytes`, with that length. `open_paths`
+    are those that can be read without the token, since they hold no state; Host and Origin are checked there as well.
     """
 
     loopback_only: bool = True
     token: str | None = field(default=None, repr=False)
     body_bytes: int = 4 * 1024 * 1024
     larger_bodies: Mapping[str, int] = field(default_factory=dict[str, int])
+    open_paths: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +55,18 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
             return
         if scope["type"] == "http":
-            refusal = _check_form(scope) or check(scope["headers"], self._policy, scope["path"])
+            path = scope["path"]
+            is_open = path in self._policy.open_paths and scope["method"] in _READING
+            refusal = _check_form(scope) or check(scope["headers"], self._policy, path, needs_token=not is_open)
             if refusal is not None:
                 await _refuse(scope, send, refusal)
                 return
         await self._app(scope, receive, send)
 
 
-def check(headers: Iterable[tuple[bytes, bytes]], policy: GuardPolicy, path: str = "/") -> Refusal | None:
+def check(
+    headers: Iterable[tuple[bytes, bytes]], policy: GuardPolicy, path: str = "/", *, needs_token: bool = True
+) -> Refusal | None:
     """Judge a request by its headers (names in lower case) and its path. None lets it through."""
     host = origin = authorization = length = None
     for name, value in headers:
@@ -79,7 +85,7 @@ def check(headers: Iterable[tuple[bytes, bytes]], policy: GuardPolicy, path: str
     return (
         _check_host(host, policy)
         or _check_origin(origin, host)
-        or _check_token(authorization, policy)
+        or (_check_token(authorization, policy) if needs_token else None)
         or _check_length(length, policy.larger_bodies.get(path, policy.body_bytes))
     )
 
@@ -95,6 +101,7 @@ def _check_form(scope: Scope) -> Refusal | None:
 
 
 _HTTP_VERSIONS = frozenset({"1.0", "1.1"})
+_READING = frozenset({"GET", "HEAD"})
 
 
 def _check_host(host: bytes | None, policy: GuardPolicy) -> Refusal | None:

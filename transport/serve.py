@@ -48,6 +48,7 @@ from transport.defaults import (
 from transport.guard import GuardPolicy
 from transport.listener import Listener, ListenError, is_loopback, open_listener
 from transport.logs import LogFormat, LogLevel, configure_logs
+from transport.panel_files import PANEL_PATH, read_panel_files
 from transport.probe import NoAnswerError, wait_until_it_answers
 from transport.server import HttpServer
 from transport.status import EndpointFacts
@@ -189,13 +190,16 @@ async def _serve(
         started_at=time.time(),
     )
     limits = space.options.limits
+    panel = read_panel_files()
     policy = GuardPolicy(
         loopback_only=is_loopback(options.host),
         token=options.token,
         body_bytes=limits.body_bytes,
         larger_bodies=larger_bodies(limits),
+        open_paths=frozenset(panel),
     )
-    server = HttpServer(cast("AsgiApp", make_app(space, facts)), listener, policy, grace=options.grace_seconds)
+    app = make_app(space, facts, panel=panel)
+    server = HttpServer(cast("AsgiApp", app), listener, policy, grace=options.grace_seconds)
     clean = True
     # Around the start as well: a signal that comes while the engine starts must not end it halfway.
     with trio.open_signal_receiver(*ENDING_SIGNALS) as signals:
@@ -207,6 +211,7 @@ async def _serve(
             _report_default_agent(space)
             url = f"{listener.origin}{MCP_PATH}"
             print(f"space: listening on {url}", flush=True)  # noqa: T201 - what programs wait for
+            print(f"space: panel on {listener.origin}{PANEL_PATH}", flush=True)  # noqa: T201 - where a person looks
             _log.info("started", url=url, force_sse=options.force_sse, data=str(options.data))
             number = await anext(signals)
             _log.info("stopping", signal=signal.Signals(number).name, grace=options.grace_seconds)

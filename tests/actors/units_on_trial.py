@@ -18,6 +18,7 @@ from tests.actors.fakes import MemoryStore, engine_of
 from tests.space_unit.units import HEAD
 
 LIMIT_SECONDS = 20.0
+TRIAL_SECONDS = 60.0
 """How long a test may wait: real time, since files and threads know no other."""
 
 
@@ -81,9 +82,16 @@ class Silent:
 
 @asynccontextmanager
 async def units_on_trial(
-    folder: Path, capabilities: Sequence[CapabilityEdit] = (), roots: tuple[Path, ...] = (), **units: str
+    folder: Path,
+    capabilities: Sequence[CapabilityEdit] = (),
+    roots: tuple[Path, ...] = (),
+    seconds: float = TRIAL_SECONDS,
+    **units: str,
 ) -> AsyncGenerator[Trial]:
-    """Run an engine in memory whose units lie in `folder`; these are there from the start, by name."""
+    """Run an engine in memory whose units lie in `folder`; these are there from the start, by name.
+
+    The whole trial ends after so many seconds at the latest.
+    """
     workspace, data = folder / "workspace", folder / "data"
     root = data / "units"
     for path in (workspace, root):
@@ -92,7 +100,7 @@ async def units_on_trial(
         make_unit(root, name, {"unit.toml": b"", "unit.py": code.encode()})
     options = SpaceOptions(workspace=workspace, data=data, unit_roots=roots)
     space = Space(engine_of(), MemoryStore(), options)
-    with trio.fail_after(LIMIT_SECONDS * 3):
+    with trio.fail_after(seconds):
         async with trio.open_nursery() as nursery:
             await nursery.start(space.run, tuple(capabilities))
             yield Trial(space, root)

@@ -28,12 +28,15 @@ ROUTES = (
 )
 """One of each kind of route."""
 
+PAGE = (("GET", "/"), ("GET", "/panel/main.js"))
+"""What a browser reads before it can have a token."""
+
 TOKEN = "s3cret-and-long"
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "evil.example:7787", "10.0.0.1", "", None])
 async def test_a_foreign_host_is_refused_on_every_route(engine: RunningEngine, host: str | None) -> None:
-    for method, target in ROUTES:
+    for method, target in (*ROUTES, *PAGE):
         response = await engine.request(method, target, host=host)
         # Without any Host header HTTP/1.1 itself is broken, which is found out before us.
         assert response.status == (400 if host is None else 421), (method, target)
@@ -59,7 +62,7 @@ async def test_each_name_of_this_machine_is_served(engine: RunningEngine, host: 
     ],
 )
 async def test_a_foreign_origin_is_refused_on_every_route(engine: RunningEngine, origin: str) -> None:
-    for method, target in ROUTES:
+    for method, target in (*ROUTES, *PAGE):
         response = await engine.request(method, target, (("Origin", origin),))
         assert response.status == 403, (method, target)
 

@@ -1,0 +1,283 @@
+/**
+ * The view "Tools": presets by group with the person's word about each, every tool with the reason why it is offered
+ * or not, and what the last changes of the context have shown and hidden. Owns what is searched, open and expanded.
+ *
+ * @typedef {import("./tools/words.js").PresetFacts} PresetFacts
+ * @typedef {import("./tools/words.js").ToolFacts} ToolFacts
+ * @typedef {{ presets: PresetFacts[], tools: ToolFacts[], orphans: { preset: string, state: string }[] }} Known
+ */
+
+import { h } from "../dom.js";
+import { api, segment } from "../engine.js";
+import { attempt } from "../messages.js";
+import { watch } from "../watch.js";
+import { agentSelect } from "./tools/agent_select.js";
+import { contextChanges } from "./tools/context_changes.js";
+import { groupSection, groupsOf } from "./tools/groups.js";
+import { keyedList, setText } from "./tools/keyed_list.js";
+import { setOverride } from "./tools/override.js";
+import { stateFilter } from "./tools/state_filter.js";
+import { keyOfTool, nameOf, toolRow } from "./tools/tool_row.js";
+import { unknownTool } from "./tools/unknown_tool.js";
+import { counted, factsOf, isOffered } from "./tools/words.js";
+
+export const title = "Tools";
+
+/** @returns {import("../main.js").View} */
+export function create() {
+  /** @type {Known | null} */
+  let known = null;
+  /** @type {string | null} */
+  let open = null;
+  let isNewlyOpen = false;
+  let isShown = false;
+  /** @type {Set<string>} */
+  const expanded = new Set();
+
+  const search = h("input", {
+    type: "search",
+    class: "tool-search",
+    placeholder: "Why is … not offered? Type its name",
+    "aria-label": "Find a tool",
+    autocomplete: "off",
+    spellcheck: "false",
+    oninput: update,
+    onkeydown: leaveSearch,
+  });
+  const filter = stateFilter(update);
+  const agents = agentSelect("Nobody's: all that is offered", () => state.again());
+  const expandAll = h("button", { class: "bare", onclick: toggleAll });
+  const summary = h("p", { class: "quiet small", role: "status" });
+  const problem = h("p", { class: "notice bad", hidden: true });
+  const groups = h("div", { class: "groups" });
+  const found = h("ul", { class: "tools card", "aria-label": "Tools found" });
+  const unknown = unknownTool();
+  const changes = contextChanges();
+  const element = h(
+    "div",
+    { class: "tools-view" },
+    h("h1", { class: "offscreen" }, "Tools"),
+    h(
+      "div",
+      { class: "tools-main" },
+      h(
+        "div",
+        { class: "toolbar" },
+        search,
+        filter.element,
+        h("label", { class: "quiet" }, "As agent ", agents.element),
+      ),
+      h("div", { class: "toolbar tools-summary" }, summary, h("span", { class: "push" }), expandAll),
+      problem,
+      groups,
+      found,
+      unknown.element,
+    ),
+    h("aside", { "aria-label": "Changes of context" }, changes.element),
+  );
+
+  const deeds = { override, goThere, expand };
+  const showGroups = keyedList(
+    groups,
+    (/** @type {import("./tools/groups.js").GroupItem} */ group) => group.name,
+    (group) => groupSection(group.name, () => ({ open, flat: false, agent: agents.value() }), deeds),
+  );
+  const showFound = keyedList(
+    found,
+    keyOfTool,
+    () => toolRow(() => ({ open, flat: true, agent: agents.value() }), deeds),
+  );
+
+  const state = watch(
+    ["context", "presets", "tools", "agents", "units"],
+    async (signal) => {
+      const agent = agents.value();
+      const [presets, tools] = await Promise.all([
+        api.get("/api/presets", { signal }),
+        api.get(`/api/tools${agent === "" ? "" : `?agent=${segment(agent)}`}`, { signal }),
+      ]);
+      return { presets: presets.presets, orphans: presets.orphaned_overrides, tools: tools.tools };
+    },
+    (now) => {
+      known = now;
+      problem.hidden = true;
+      update();
+    },
+    (error) => {
+      problem.hidden = false;
+      setText(problem, error.message);
+    },
+  );
+
+  function update() {
+    if (known === null) return;
+    const isFlat = search.value.trim() !== "" || filter.value() !== "";
+    if (isNewlyOpen) revealOpen(known);
+    const matching = known.tools.filter((tool) => matches(tool, search.value));
+    const shown = matching.filter(filter.admits);
+    filter.update(matching);
+    groups.hidden = isFlat;
+    found.hidden = !isFlat || shown.length === 0;
+    expandAll.hidden = isFlat;
+    setText(expandAll, expanded.size > 0 ? "Collapse all" : "Expand all");
+    const offered = known.tools.filter((tool) => isOffered(tool.state)).length;
+    setText(
+      summary,
+      isFlat
+        ? `${counted(shown.length, "tool")} found of ${known.tools.length}`
+        : `${offered} of ${counted(known.tools.length, "tool")} offered ${whose(agents.value())}`,
+    );
+    if (isFlat) showFound(shown);
+    else showGroups(groupsOf(known, expanded));
+    unknown.update(isFlat && shown.length === 0 ? { name: search.value.trim(), filtered: matching.length } : null);
+    if (isNewlyOpen) {
+      isNewlyOpen = false;
+      element.querySelector(".tool.is-open")?.scrollIntoView({ block: "nearest" });
+    }
+  }
+
+  /** Make sure that the tool of the address is on the page: its preset expanded, or found by its name. @param {Known} now */
+  function revealOpen(now) {
+    const tool = now.tools.find((each) => nameOf(each) === open || each.tool_id === open);
+    if (tool === undefined) {
+      search.value = open ?? "";
+      filter.clear();
+    } else if (search.value.trim() !== "" && !(matches(tool, search.value) && filter.admits(tool))) {
+      search.value = "";
+      filter.clear();
+    } else if (!filter.admits(tool)) {
+      filter.clear();
+    }
+    const home = tool?.preset ?? tool?.presets[0];
+    if (home !== undefined) expanded.add(home);
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} wanted
+   */
+  async function override(name, wanted) {
+    const preset = known?.presets.find((each) => each.name === name) ?? orphan(name);
+    const now = await setOverride(preset, wanted);
+    if (now !== undefined && known !== null) {
+      known.presets = known.presets.map((each) => each.name === name ? { ...each, ...now } : each);
+      update();
+    }
+    state.again();
+    changes.again();
+    return now !== undefined;
+  }
+
+  /** @param {import("./tools/words.js").Pattern} pattern */
+  async function goThere(pattern) {
+    await attempt(() => api.patch("/api/context", Object.fromEntries(factsOf(pattern))));
+    state.again();
+    changes.again();
+  }
+
+  /**
+   * @param {string} preset
+   * @param {boolean} isExpanded
+   */
+  function expand(preset, isExpanded) {
+    if (isExpanded) expanded.add(preset);
+    else expanded.delete(preset);
+    update();
+  }
+
+  function toggleAll() {
+    if (expanded.size > 0) expanded.clear();
+    else known?.presets.forEach((preset) => expanded.add(preset.name));
+    update();
+  }
+
+  /** @param {KeyboardEvent} event */
+  function leaveSearch(event) {
+    if (event.key === "ArrowDown" || event.key === "Enter") {
+      const first = /** @type {HTMLElement | null} */ (found.hidden ? null : found.querySelector("a"));
+      if (first === null) return;
+      event.preventDefault();
+      first.focus();
+      if (event.key === "Enter" && first.getAttribute("aria-expanded") !== "true") first.click();
+    } else if (event.key === "Escape" && search.value !== "") {
+      event.preventDefault();
+      search.value = "";
+      update();
+    }
+  }
+
+  /** `/` goes to the search from anywhere in the view; in a list of tools the arrows go from one to the next. @param {KeyboardEvent} event */
+  function keys(event) {
+    const target = /** @type {HTMLElement} */ (event.target);
+    const isTyping = target.matches("input, textarea, select");
+    if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      search.focus();
+    } else if (target.matches(".tool-name") && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+      const links = /** @type {HTMLElement[]} */ ([...element.querySelectorAll(".tool-name")])
+        .filter((each) => each.checkVisibility());
+      const next = links[links.indexOf(target) + (event.key === "ArrowDown" ? 1 : -1)];
+      event.preventDefault();
+      (next ?? (event.key === "ArrowUp" && !found.hidden ? search : target)).focus();
+    }
+  }
+
+  return {
+    element,
+    show(path) {
+      const name = path[0] || null;
+      isNewlyOpen = name !== null && name !== open;
+      open = name;
+      if (!isShown) {
+        isShown = true;
+        document.addEventListener("keydown", keys);
+        agents.start();
+        state.start();
+        changes.start();
+      }
+      update();
+    },
+    hide() {
+      isShown = false;
+      document.removeEventListener("keydown", keys);
+      agents.stop();
+      state.stop();
+      changes.stop();
+    },
+  };
+}
+
+/** @param {string} name @returns {PresetFacts} */
+function orphan(name) {
+  return {
+    name,
+    group: "",
+    risk: "normal",
+    default_state: "auto",
+    contexts: [],
+    tool_ids: [],
+    resource_ids: [],
+    prompt_ids: [],
+    override_state: "auto",
+    active: false,
+    active_reason: null,
+  };
+}
+
+/** @param {string} agent */
+const whose = (agent) => agent === "" ? "now" : `to the agent ${agent} now`;
+
+/**
+ * Whether every word of the query is in the tool's name, its id or a preset of it, however they are separated.
+ *
+ * @param {ToolFacts} tool
+ * @param {string} query
+ */
+function matches(tool, query) {
+  const words = plain(query).split(" ").filter((word) => word !== "");
+  const text = plain([tool.mcp_name, tool.tool_id, ...tool.presets].join(" "));
+  return words.every((word) => text.includes(word));
+}
+
+/** @param {string} text */
+const plain = (text) => text.toLowerCase().replace(/[-_.\s]+/g, " ");

@@ -1,0 +1,70 @@
+/** Whose tools are looked at: a choice among the agents, kept up to date. */
+
+import { h, replace } from "../../dom.js";
+import { api } from "../../engine.js";
+import { watch } from "../../watch.js";
+import { whenChanged } from "./keyed_list.js";
+import { agentName } from "./words.js";
+
+/**
+ * @typedef {{
+ *   id: string, names: Record<string, string>, usable: boolean, mode: string | null,
+ *   unusable: { reason: string } | null,
+ * }} AgentFacts
+ */
+
+/**
+ * @param {string | null} none the words for no agent; null where one has to be chosen, which is the first one then
+ * @param {() => void} chosen called when the choice has changed
+ * @param {(agents: AgentFacts[]) => AgentFacts[]} [order]
+ */
+export function agentSelect(none, chosen, order = (agents) => agents) {
+  let value = "";
+  const element = h("select", {
+    onchange: () => {
+      value = element.value;
+      chosen();
+    },
+  });
+  const show = whenChanged((/** @type {AgentFacts[]} */ agents) => {
+    replace(
+      element,
+      none !== null && h("option", { value: "" }, none),
+      agents.map((agent) =>
+        h(
+          "option",
+          { value: agent.id, disabled: !agent.usable, title: agent.unusable?.reason },
+          `${agentName(agent)}${agentName(agent) === agent.id ? "" : ` (${agent.id})`}${
+            agent.usable ? "" : ", cannot be used"
+          }`,
+        )
+      ),
+    );
+    const first = none === null ? agents.find((agent) => agent.usable)?.id ?? "" : "";
+    const wanted = agents.some((agent) => agent.id === value) ? value : first;
+    element.value = wanted;
+    if (wanted === value) return;
+    value = wanted;
+    chosen();
+  });
+  const state = watch(
+    ["agents"],
+    async (signal) => (await api.get("/api/agents", { signal })).agents,
+    (agents) =>
+      show(
+        order(agents)
+          .map(({ id, names, usable, mode, unusable }) => ({ id, names, usable, mode, unusable })),
+      ),
+  );
+  return {
+    element,
+    value: () => value,
+    start: state.start,
+    stop: state.stop,
+    /** @param {string} id */
+    choose(id) {
+      value = id;
+      element.value = id;
+    },
+  };
+}
