@@ -79,7 +79,7 @@ def opencode(
         engine.ask(Status, "GET", "/status")
         endpoint = url + MCP_PATH if agent is None else f"{url}{MCP_PATH}/{segment(usable_agent(engine, agent))}"
         config_home = (folder or opencode_folder(default_data_folder(), url, agent)).expanduser().absolute()
-        _write(config_home, opencode_configuration(endpoint, token=token, user=_user_settings()))
+        _write(config_home, opencode_configuration(endpoint, token=token, user=user_settings()))
         changes = opencode_environment(config_home, os.environ)
         launch = Launch(config_home, changes, (PROGRAM, *(arguments or ())))
         program = shutil.which(PROGRAM)
@@ -97,7 +97,7 @@ def opencode(
         _become(program, launch)
 
 
-def _user_settings() -> dict[str, Any]:
+def user_settings() -> dict[str, Any]:
     """What the user's own configuration says about models; nothing, with a note, where it cannot be read."""
     # opencode looks there on every platform, whatever the platform's own custom.
     home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / PROGRAM

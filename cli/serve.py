@@ -29,7 +29,7 @@ def _positive(seconds: float) -> float:
     return seconds
 
 
-def _demanded_token(text: str | None) -> str | None:
+def demanded_token(text: str | None) -> str | None:
     if text == "":
         raise typer.BadParameter("the token is empty and would protect nothing; leave it out to demand none")
     return bearer_token(text)
@@ -78,7 +78,7 @@ def serve(
     token: Annotated[
         str | None,
         typer.Option(
-            envvar="SPACE_TOKEN", callback=_demanded_token, show_default=False, help="Demand this of every request."
+            envvar="SPACE_TOKEN", callback=demanded_token, show_default=False, help="Demand this of every request."
         ),
     ] = None,
     allow_non_loopback: Annotated[

@@ -1,4 +1,8 @@
-"""`space units` and `space unit`: tools of one's own, made on this machine, and tested and reloaded in an engine."""
+"""`space units` and `space unit`: tools of one's own, made on this machine, and tested and reloaded in an engine.
+
+`space units serve` starts a server for agents from outside that develop them; what it does is in
+`transport.unit_server`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,11 @@ from cli.client import segment
 from cli.console import note, print_facts, print_json, print_table, say
 from cli.failure import REFUSED, CommandFailedError
 from cli.folders import default_data_folder
-from cli.options import DEFAULT_URL, JsonOption, TokenOption, UrlOption, engine_at
+from cli.opencode import user_settings
+from cli.options import DEFAULT_URL, JsonOption, TokenOption, UrlOption, engine_at, lists_itself
+from cli.serve import demanded_token
+from transport.defaults import DEFAULT_HOST
+from transport.logs import LogFormat, LogLevel
 
 PATH = "/api/units"
 COLUMNS = ("unit", "state", "version", "tools", "folder")
@@ -26,8 +34,12 @@ TEST_MARGIN_SECONDS = 30.0
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The unit; `space units` lists them.")]
 
 
-def list_units(url: UrlOption = DEFAULT_URL, token: TokenOption = None, as_json: JsonOption = False) -> None:
-    """List the units: what each offers, and why one is not loaded."""
+def list_units(
+    context: typer.Context, url: UrlOption = DEFAULT_URL, token: TokenOption = None, as_json: JsonOption = False
+) -> None:
+    """List the units: what each offers, and why one is not loaded. Or let an agent from outside develop them."""
+    if not lists_itself(context):
+        return
     with engine_at(url, token, as_json=as_json) as engine:
         answer = engine.ask(Units, "GET", PATH)
     if as_json:
@@ -37,6 +49,64 @@ def list_units(url: UrlOption = DEFAULT_URL, token: TokenOption = None, as_json:
     for unit in answer.value.units:
         if unit.problem is not None:
             note(f"{unit.name}: {unit.problem}")
+
+
+def serve(
+    units: Annotated[
+        Path | None,
+        typer.Option(exists=True, file_okay=False, show_default="the user's units", help="The folder of the units."),
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = DEFAULT_HOST,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 0,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            file_okay=False,
+            show_default="the user's data folder",
+            help="Where logs and snapshots are kept; an engine's folder lets it restore what is changed here.",
+        ),
+    ] = None,
+    force_sse: Annotated[bool, typer.Option("--force-sse", help="Serve MCP over one SSE stream alone.")] = False,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SPACE_TOKEN", callback=demanded_token, show_default=False, help="Demand this of every request."
+        ),
+    ] = None,
+    allow_non_loopback: Annotated[
+        bool, typer.Option("--allow-non-loopback", help="Listen beyond this machine; demands a token.")
+    ] = False,
+    log_format: Annotated[LogFormat, typer.Option(help="How log lines look.")] = LogFormat.CONSOLE,
+    log_level: Annotated[LogLevel, typer.Option(help="The least that is logged.")] = LogLevel.WARNING,
+) -> None:
+    """Let an agent from outside develop units: an MCP server with ten tools, and an opencode that has no others.
+
+    Prints MCP_URL=... and OPENCODE_XDG_CONFIG_HOME=... and serves until it is told to stop (Ctrl-C). An engine that
+    serves the same folder follows by itself; none is needed.
+    """
+    # Here, not above: the web server takes a while to import, and no other command needs it.
+    from transport.unit_server import UnitServeOptions, run
+
+    kept = (data or default_data_folder()).expanduser().absolute()
+    folder = (units or kept / UNITS_FOLDER).expanduser().absolute()
+    if units is None:
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise CommandFailedError(f"Cannot make {folder}: {error.strerror or error}.") from None
+    options = UnitServeOptions(
+        units=folder.resolve(),
+        data=kept,
+        host=host,
+        port=port,
+        force_sse=force_sse,
+        token=token,
+        allow_non_loopback=allow_non_loopback,
+        user=user_settings(),
+        log_format=log_format,
+        log_level=log_level,
+    )
+    raise typer.Exit(run(options))
 
 
 def new(

@@ -1,0 +1,112 @@
+"""How a process that serves is told to end, and how it does. Owns the signals, and what follows when it takes long.
+
+At the first signal: no new connections, calls in flight are answered, streams end, the parts stop. A second signal ends
+the process at once, with 128 plus its number, and so does a thread when the event loop never comes back.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from contextlib import contextmanager
+from typing import Protocol
+
+import structlog
+import trio
+
+from transport.server import HttpServer
+
+LAST_RESORT_SECONDS = 5.0
+"""Beyond the grace, when the process is ended from outside the event loop: nothing may hold it for ever."""
+
+STREAMS_SHARE = 0.8
+"""The part of the grace that calls may take; the rest is for streams and connections."""
+
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""What ends the process. The last one comes when its terminal is closed."""
+
+EXIT_OK, EXIT_CUT_OFF, EXIT_CANNOT_START = 0, 1, 2
+
+_log = structlog.stdlib.get_logger("space")
+
+
+class Served(Protocol):
+    """What stands behind the HTTP server, from its start to its end."""
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Run until `stop`."""
+        ...
+
+    async def drain(self, seconds: float) -> bool:
+        """Take no more calls, and let those in flight end; False when some had to be cut off after that time."""
+        ...
+
+    def stop(self) -> None:
+        """Begin the end. Returns at once."""
+        ...
+
+    async def wait_ended(self) -> None:
+        """Wait until all of it has ended."""
+        ...
+
+    def kill(self) -> None:
+        """The process ends now: end what runs for it and take away what must not stay. From any thread."""
+        ...
+
+
+async def serve_until_told(
+    served: Served, server: HttpServer, grace: float, ready: Callable[[], Awaitable[None]]
+) -> bool:
+    """Start both, call `ready`, and serve until a signal ends it. True when nothing had to be cut off.
+
+    What `ready` raises ends both and is raised here, as is what keeps one of them from starting.
+    """
+    clean = True
+    # Around the start as well: a signal that comes meanwhile must not end it halfway.
+    with trio.open_signal_receiver(*ENDING_SIGNALS) as signals:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(served.run)
+            await nursery.start(server.run)
+            await ready()
+            number = await anext(signals)
+            _log.info("stopping", signal=signal.Signals(number).name, grace=grace)
+            nursery.start_soon(_end_at_once_on_the_second, signals, served)
+            with _last_resort(grace + LAST_RESORT_SECONDS, served):
+                clean = await _end(served, server, grace)
+            nursery.cancel_scope.cancel()
+    _log.info("stopped", clean=clean)
+    return clean
+
+
+async def _end(served: Served, server: HttpServer, grace: float) -> bool:
+    server.stop()
+    drained = await served.drain(grace * STREAMS_SHARE)
+    ended = await server.wait_ended()
+    served.stop()
+    await served.wait_ended()
+    return drained and ended
+
+
+async def _end_at_once_on_the_second(signals: AsyncIterator[int], served: Served) -> None:
+    number = await anext(signals)
+    _log.warning("ended_at_once", signal=signal.Signals(number).name)
+    _end_at_once(served, 128 + number)
+
+
+def _end_at_once(served: Served, code: int) -> None:
+    served.kill()
+    os._exit(code)
+
+
+@contextmanager
+def _last_resort(seconds: float, served: Served) -> Generator[None]:
+    """End the process from a thread when the event loop does not come back: a send may be shielded for ever."""
+    timer = threading.Timer(seconds, _end_at_once, (served, EXIT_CUT_OFF))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
