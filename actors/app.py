@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import trio
 
@@ -18,10 +19,25 @@ from actors.process import run_shell
 from actors.process_groups import ProcessGroups
 from actors.renderer import find_renderer
 from actors.resource_changes import ResourceChanges
-from actors.world import Execute, Redo, TakenPicture, TakePicture, Undo, WorldActor, WorldDone
+from actors.world import (
+    Execute,
+    PictureKey,
+    ReadHistory,
+    Redo,
+    TakeMarks,
+    TakenMarks,
+    TakenPicture,
+    TakePicture,
+    Undo,
+    WorldActor,
+    WorldDone,
+    WorldHistory,
+)
+from engine.domains import domain_on
 from engine.engine import EngineCommand
 from engine.errors import ConflictError
 from engine.files import WorkspaceFiles
+from engine.marks import PixelSize
 from engine.shell import ShellCommand, ShellResult
 from engine.theme import THEMES
 from engine.view import Solid, View, ViewRequest
@@ -34,9 +50,18 @@ from presets.surface import SCENE
 from presets.unit_shop import UnitShop
 
 ResultT = TypeVar("ResultT")
+FileT = TypeVar("FileT")
 
 SECRET_VARIABLES = frozenset({"SPACE_TOKEN"})
 """What the engine's own environment keeps from shell commands."""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureFile(Generic[FileT]):
+    """A picture as a file, and what it depends on."""
+
+    file: FileT
+    key: PictureKey
 
 
 class _Actors(Protocol):
@@ -128,13 +153,17 @@ class RunningApp:
 
     async def capture_view(self, request: ViewRequest) -> View:
         """See `App`. Raises `ConflictError` for a surface that shows nothing."""
+        return (await self.capture_png(request)).file
+
+    async def capture_png(self, request: ViewRequest) -> PictureFile[View]:
+        """`capture_view`, and what the picture depends on."""
         taken = await self._take_picture(request.surface)
         if taken.surface == SCENE:
             # Beforehand, since a thread that nobody waits for any more would leave the process of the try behind.
             await find_renderer()
         theme = THEMES[taken.settings.theme]
         rendered = await self.in_thread(partial(taken.picture.png, request, theme))
-        return View(
+        view = View(
             png=rendered.png,
             width=rendered.width,
             height=rendered.height,
@@ -143,18 +172,40 @@ class RunningApp:
             revision=taken.world.revision,
             box=rendered.box,
         )
+        return PictureFile(view, taken.key)
 
     async def render_svg(self, surface: str | None = None) -> str:
         """The current surface, or that one, as an SVG document. Raises `ConflictError` as `capture_view` does."""
-        taken = await self._take_picture(surface)
-        return await self.in_thread(partial(taken.picture.svg, THEMES[taken.settings.theme]))
+        return (await self.capture_svg(surface)).file
 
-    async def render_glb(self, surface: str | None = None) -> bytes:
+    async def capture_svg(self, surface: str | None = None) -> PictureFile[str]:
+        """`render_svg`, and what the picture depends on."""
+        taken = await self._take_picture(surface)
+        return PictureFile(await self.in_thread(partial(taken.picture.svg, THEMES[taken.settings.theme])), taken.key)
+
+    async def capture_glb(self, surface: str | None = None) -> PictureFile[bytes]:
         """The current surface, or that one, as a binary glTF file. Raises `ConflictError` for one without a shape."""
         taken = await self._take_picture(surface)
         if not isinstance(taken.picture, Solid):
             raise ConflictError(f"surface {taken.surface!r} has no shape in space; the scene has one: ?surface=scene")
-        return await self.in_thread(taken.picture.glb)
+        return PictureFile(await self.in_thread(taken.picture.glb), taken.key)
+
+    def picture_key(self, surface: str | None = None) -> PictureKey:
+        """The key of a picture that is taken now, without asking for one. Raises `ConflictError` as `capture_view`."""
+        context, status = self._reach().context.view.value.context, self._reach().world.status.value
+        domain = domain_on(context.surface if surface is None else surface, context.activity)
+        world = status.active_world
+        return PictureKey(world.id, world.revision, domain.name, status.theme)
+
+    async def take_marks(self, since: int, surface: str | None = None, size: PixelSize | None = None) -> TakenMarks:
+        """Where what was changed after that revision is seen on the current surface or on that one; see `TakeMarks`."""
+        context = await self.get_context()
+        wanted = context.surface if surface is None else surface
+        return await self._reach().world.ask(TakeMarks(wanted, context.activity, since, size))
+
+    async def read_history(self, limit: int) -> WorldHistory:
+        """Up to so many steps that can be undone, and redone, in the active world."""
+        return await self._reach().world.ask(ReadHistory(limit))
 
     async def run_shell(self, command: ShellCommand) -> ShellResult:
         """See `App`."""

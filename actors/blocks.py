@@ -20,6 +20,7 @@ import trio
 
 from actors import ranks
 from actors.actor import Actor, Message, handles
+from actors.change_counter import ChangeCounter
 from actors.published import Published
 from blocks.store.block_store import BlockStore
 from blocks.store.documents import SetAside
@@ -80,6 +81,8 @@ class BlocksActor(Actor[BlockStore | None]):
         self.long_works = trio.CapacityLimiter(LONG_WORKS)
         """Places for what takes long and is done beside the steps; see `actors.long_story_changes`."""
         self.status: Published[BlocksStatus] = Published(BlocksStatus())
+        self.changes = ChangeCounter()
+        """Counts the steps that have changed a file."""
 
     async def prepare(self) -> None:
         """Open the folder. Raises `DataFileError`."""
@@ -95,11 +98,14 @@ class BlocksActor(Actor[BlockStore | None]):
             raise ConflictError("this engine has no data folder, and so no stories and no block configurations")
         # Shielded, because a step must not go on in a thread after its actor has turned to the next one.
         with trio.CancelScope(shield=True):
+            before = store.changes
             try:
                 result = await trio.to_thread.run_sync(partial(message.work, store))
             finally:
                 set_aside = store.take_reports()
                 self._report(set_aside)
+                if store.changes != before:
+                    self.changes.count()
             return OnDisk(result, set_aside)
         raise AssertionError("nothing cancels that scope")
 

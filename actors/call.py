@@ -11,6 +11,7 @@ from typing import Protocol
 
 import trio
 
+from actors.logged_call import LoggedCall
 from protocol.client_capabilities import ClientCapabilities
 from protocol.completion import CompletionOutcome
 from protocol.decision import CallTool, Complete, GetPrompt, ReadResource
@@ -122,6 +123,7 @@ class Call:
         "decision",
         "done",
         "ending",
+        "logged",
         "scope",
         "sign_of_life",
         "started_at",
@@ -141,7 +143,9 @@ class Call:
         self.cut_off_because: str | None = None
         """Why somebody else than its client has cancelled it."""
         self.task: Task | None = None
-        """The task that it has become. From then on nobody but the owner of the task may cancel it."""
+        """The task that it has become. From then on nobody but the owner of the task, or a person, may cancel it."""
+        self.logged: LoggedCall | None = None
+        """Its record, where it is the call of a tool."""
         self._talk = talk
         self._last = float("-inf")
         self._channel: tuple[trio.MemorySendChannel[bytes], trio.MemoryReceiveChannel[bytes]] | None = None
@@ -200,6 +204,11 @@ class Call:
         """End the call early. Does nothing once it has ended."""
         self.scope.cancel()
 
+    def cancel_because(self, reason: str) -> None:
+        """As `cancel`, for somebody else than its client, who is told the reason."""
+        self.cut_off_because = reason
+        self.scope.cancel()
+
     def unheard(self) -> None:
         """Say that a message has reached nobody."""
         self._talk.unheard()
@@ -217,6 +226,8 @@ class Call:
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """See `ToolCall`. Waits for room when the client does not keep up."""
+        if self.logged is not None:
+            self.logged.report(done, total, message)
         token = self.token
         if token is None and self.task is None:
             await trio.lowlevel.checkpoint()
@@ -252,6 +263,8 @@ class Call:
         task = await self._talk.become_task(self)
         if task is not None:
             self.task = task
+            if self.logged is not None:
+                self.logged.becomes_task(task.id)
             self._hear_no_more()
 
     async def hang_up(self) -> None:

@@ -16,7 +16,9 @@ from mcp_types import TextContent
 
 from actors.call import MESSAGE_CAPACITY, Call, CrashedTool, Ending, Failure, Runnable
 from actors.call_body import attempt_tool, run_request, run_tool
+from actors.call_log import CallLog
 from actors.errors import ActorError
+from actors.logged_call import CLIENT_GONE, Caller, CallSource
 from actors.published import Published
 from actors.session_talk import SessionTalk
 from actors.sessions import ActiveSession, End, NoteUnfollowed, SessionsActor
@@ -25,7 +27,8 @@ from actors.tasks import CancelTask, CompleteTask, FailTask, TasksActor
 from protocol.decision import CallTool
 from protocol.jsonrpc import ErrorCode
 from protocol.result import wire_result
-from protocol.session import Audience
+from protocol.session import Audience, Session
+from protocol.stateless_facts import StatelessFacts
 from protocol.task import Task, TaskError
 from protocol.tool import ToolOutcome
 
@@ -73,7 +76,11 @@ class ListRevisions(Protocol):
 class Calls:
     """Runs calls. `run` holds the nursery; `start` puts a call into it; `drain` ends it well."""
 
-    def __init__(self, sessions: SessionsActor, tasks: TasksActor, tools: ListRevisions) -> None:
+    def __init__(
+        self, sessions: SessionsActor, tasks: TasksActor, tools: ListRevisions, log: CallLog | None = None
+    ) -> None:
+        """`log` is told of every call of a tool; without one there is one that nobody else sees."""
+        self.log = CallLog() if log is None else log
         self._sessions = sessions
         self._tasks = tasks
         self._tools = tools
@@ -102,6 +109,11 @@ class Calls:
             call = Call(decision, SessionTalk(self._sessions, active, resumable=resumable))
         else:
             call = Call(decision, StatelessTalk(decision.stateless, self._tasks))
+        if isinstance(decision, CallTool):
+            prepared = decision.call
+            caller = caller_of(active.session.audience, decision.stateless or active.session)
+            name = prepared.entry.definition.name
+            call.logged = self.log.begin(caller, name, prepared.arguments, call.cancel_because)
         active.claim_for(decision.request_id).attach(call.scope)
         self._running[call] = None
         self._nursery.start_soon(self._run, call, active)
@@ -129,8 +141,7 @@ class Calls:
     async def cut_off(self) -> None:
         """Cancel what is still in flight after `drain`, and wait until it has ended. Bound it with a deadline."""
         for call in tuple(self._running):
-            call.cut_off_because = _CUT_OFF
-            call.cancel()
+            call.cancel_because(_CUT_OFF)
         while self._running:
             await self._ended.wait_beyond(self._ended.version)
 
@@ -154,23 +165,25 @@ class Calls:
             with call.scope:
                 await trio.lowlevel.checkpoint_if_cancelled()
                 ending = await run_request(call.decision, call)
+                _note_end(call, ending)
                 await self._let_client_list(active, revision)
         except* Exception:  # noqa: BLE001 - the boundary of a call: what a tool raises while it is being cancelled ends here
             _log.exception("tool_failed", tool=call.name)
         finally:
             if call.scope.cancelled_caught:
                 ending = None
+            _note_end(call, ending)
             call.finish(ending)
             if call.task is not None:
-                await self._end_task(call.task, call.decision, ending, active)
+                await self._end_task(call, call.task, ending, active)
             self._running.pop(call, None)
             self._ended.publish(0)
 
-    async def _end_task(self, task: Task, decision: Runnable, ending: Ending | None, active: ActiveSession) -> None:
+    async def _end_task(self, call: Call, task: Task, ending: Ending | None, active: ActiveSession) -> None:
         """Note how a task has ended, for whoever asks after it, and that its call is over."""
         with trio.CancelScope(shield=True, deadline=trio.current_time() + TASK_END_SECONDS):
             try:
-                await self._tasks.tell(_end_of(task, decision, ending))
+                await self._tasks.tell(_end_of(task, call, ending))
                 await self._sessions.tell(End(active))
             except ActorError as error:
                 _log.warning("task_end_not_noted", task=task.id, reason=str(error))
@@ -205,8 +218,35 @@ class Calls:
                 _log.warning("report_failed", reason=str(error))
 
 
-def _end_of(task: Task, decision: Runnable, ending: Ending | None) -> CompleteTask | FailTask | CancelTask:
+def caller_of(audience: Audience, client: Session | StatelessFacts) -> Caller:
+    """Who calls a tool: in a session, or in a request that has none."""
+    name, version = client.client_name, client.client_version
+    return Caller(
+        CallSource.MCP,
+        audience.agent or None,
+        client.id if isinstance(client, Session) else None,
+        name if name is None or version is None else f"{name} {version}",
+    )
+
+
+def _note_end(call: Call, ending: Ending | None) -> None:
+    """Let the record of a call say how it has ended; one that says so already stays as it is."""
+    if call.logged is None:
+        return
+    match ending:
+        case ToolOutcome():
+            call.logged.end(ending)
+        case CrashedTool(outcome=outcome):
+            call.logged.end(outcome)
+        case Failure(reason=reason):
+            call.logged.fail(reason)
+        case _:
+            call.logged.give_up(call.cut_off_because or CLIENT_GONE)
+
+
+def _end_of(task: Task, call: Call, ending: Ending | None) -> CompleteTask | FailTask | CancelTask:
     """What is noted of a task that has ended so. Nothing changes for one that was cancelled before."""
+    decision = call.decision
     if ending is None:
         return CancelTask(task.id, task.principal)
     if not isinstance(decision, CallTool):
@@ -224,4 +264,6 @@ def _end_of(task: Task, decision: Runnable, ending: Ending | None) -> CompleteTa
             return FailTask(task.id, TaskError(ErrorCode.INTERNAL_ERROR, "the call of this task came to no result"))
     if made.problem is not None:
         _log.error("tool_result_malformed", problem=made.problem)
+        if call.logged is not None:
+            call.logged.mar(made.problem)
     return CompleteTask(task.id, made.body)

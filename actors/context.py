@@ -2,13 +2,14 @@
 
 You read what you wrote: when a change returns, the tool list already shows it; or the error says why it does not, and
 the previous list stands whole. Each step works on a candidate, which becomes state only when all below have taken it.
-Published: the context with what is active in it. Source: agent-presets, "PresetManager".
+Published: the context with what is active in it, and what the last changes did. Source: agent-presets, "PresetManager".
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -39,6 +40,7 @@ from engine.commands import RememberContext, SwitchWorld
 from engine.engine import EngineFacts
 from engine.errors import EngineError, InvalidArgumentError
 from presets.context import ContextSnapshot, FactValue
+from presets.context_change import ContextChange, ContextMoment, change_between
 from presets.definition import OverrideState
 from presets.explain import Explanation
 from presets.overrides import Overrides
@@ -143,6 +145,9 @@ class ContextState:
 REMEMBERED = ("surface", "activity", "canvas_visible")
 """What of the context comes back after a restart."""
 
+KEPT_CHANGES = 20
+"""Changes that are told about: what a person remembers having done, and no archive."""
+
 
 class ContextActor(Actor[ContextState]):
     """Owns context and overrides. Asks resolution, sync, agents and world."""
@@ -157,6 +162,7 @@ class ContextActor(Actor[ContextState]):
         sync: McpSyncActor,
         agents: AgentsActor,
         world: WorldActor,
+        now: Callable[[], datetime],
     ) -> None:
         view = ContextView(context, Overrides(), Resolution())
         super().__init__(ContextState(view))
@@ -164,7 +170,10 @@ class ContextActor(Actor[ContextState]):
         self._sync = sync
         self._agents = agents
         self._world = world
+        self._now = now
         self.view: Published[ContextView] = Published(view)
+        self.changes: Published[tuple[ContextChange, ...]] = Published(())
+        """What the last `KEPT_CHANGES` changes did, the newest first. What the engine began with is no change."""
         self.edits: Published[int] = Published(0)
         """How often it has changed which presets and adapters exist, offered or not."""
 
@@ -292,10 +301,29 @@ class ContextActor(Actor[ContextState]):
         old = self.state.view
         changed = resolved.resolution.signature != old.resolution.signature
         view = replace(candidate, resolution=resolved.resolution, change_count=old.change_count + changed)
+        before = self.state
         self.state = replace(self.state, view=view, shown=resolved)
+        self._note_change(before)
         if changed or view.context != old.context:
             self.view.publish(view)
         return view
+
+    def _note_change(self, before: ContextState) -> None:
+        if self.edits.value == 0:
+            return  # What Space comes with is being registered.
+        change = change_between(_moment(before), _moment(self.state), self._now().timestamp())
+        if not change.changes_nothing:
+            self.changes.publish((change, *self.changes.value[: KEPT_CHANGES - 1]))
+
+
+def _moment(state: ContextState) -> ContextMoment:
+    view = state.view
+    return ContextMoment(
+        view.context,
+        view.overrides,
+        tuple(preset.name for preset in view.resolution.active_presets),
+        tuple(definition.name for definition in state.shown.definitions),
+    )
 
 
 def _sync(resolved: Resolved) -> Sync:

@@ -15,6 +15,7 @@ from typing import Protocol
 
 import trio
 
+from actors.logged_call import LoggedCall
 from presets.interactions import interaction_of
 from protocol.client_capabilities import ClientCapabilities
 from protocol.input_request import InputRequest, InputRequired, InputResponse
@@ -90,7 +91,10 @@ class NestedCall:
         report: Callable[[str], Awaitable[None]],
         questions: Questions,
         argument: object = None,
+        logged: LoggedCall | None = None,
     ) -> None:
+        """`logged` is its record, which is told the numbers of its progress."""
+        self.logged = logged
         self._step_group = step_group
         self._tool = tool
         self._report = report
@@ -115,6 +119,8 @@ class NestedCall:
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """See `ToolCall`: told as words, since the numbers are those of the outer call."""
+        if self.logged is not None:
+            self.logged.report(done, total, message)
         of = "" if total is None else f" of {total:g}"
         await self._report(f"{self._tool}: {message or f'{done:g}{of}'}")
 

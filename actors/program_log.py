@@ -9,6 +9,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
+from actors.change_counter import ChangeCounter
 from protocol.session import Audience
 
 KEPT_PROGRAMS = 100
@@ -96,6 +97,8 @@ class ProgramLog:
         self._most_characters = most_characters
         self._records: OrderedDict[str, ProgramRecord] = OrderedDict()
         self._characters = 0
+        self.changes = ChangeCounter()
+        """Counts programs that begin, and that end."""
 
     def put(self, record: ProgramRecord) -> None:
         """Add a program, or replace what was known of it. It is the latest then: whoever has just ended is kept."""
@@ -105,6 +108,7 @@ class ProgramLog:
         while len(self._records) > self._most or (self._characters > self._most_characters and len(self._records) > 1):
             _, dropped = self._records.popitem(last=False)
             self._characters -= dropped.characters
+        self.changes.count()
 
     def get(self, program_id: str) -> ProgramRecord | None:
         """The program of that id, or None where there is none (any more)."""

@@ -18,6 +18,7 @@ from actors.agent_tools import AgentToolLists
 from actors.call_gate import CallRefusedError, WhyNot, pass_gate
 from actors.call_lane import CallLane
 from actors.calls import run_tool
+from actors.logged_call import BY_A_PERSON, LoggedCall, logged_of
 from actors.missing_tools import MissingTools
 from actors.nested_call import NestedCall, Pausing, Questions
 from actors.program_log import CallRecord, without_middle
@@ -40,6 +41,8 @@ _KEPT_ERROR_CHARACTERS = 2_000
 
 _CUT_OFF = "cut off"
 """The error of a call whose program ended before it did."""
+
+_PROGRAM_GONE = "its program has ended"
 
 
 class ProgramCalls:
@@ -102,17 +105,24 @@ class ProgramCalls:
             # The place in the queue is taken before the first wait, which is what keeps the order.
             turn = self._lane.enter(shared=reads)
             number = self._note(name, argument)
+            scope = trio.CancelScope()
+            logged = self._logged(name, argument, scope)
             error: str | None = _CUT_OFF
             failure: CallFailed | None = None
             value: JsonValue = None
             try:
-                async with turn:
-                    value = await self._run(number, name, argument)
-                error = None
+                with scope:
+                    async with turn:
+                        value = await self._run(number, name, argument, logged)
+                    error = None
+                if scope.cancelled_caught:
+                    failure, error = CallFailed(f"{name} was cancelled: {BY_A_PERSON}"), BY_A_PERSON
             except CallFailed as failed:
                 failure, error = failed, failed.message
             finally:
                 self._settle(number, error)
+                if logged is not None:
+                    logged.give_up(BY_A_PERSON if scope.cancelled_caught else _PROGRAM_GONE)
             await self._report(f"{name} ({'ok' if failure is None else 'failed'})")
             if failure is not None:
                 raise failure
@@ -128,23 +138,48 @@ class ProgramCalls:
                 error = await missing.why(name)
             finally:
                 self._settle(number, error)
+                logged = self._logged(name, argument)
+                if logged is not None:
+                    logged.refuse(error)
             await self._report(f"{name} (failed)")
             raise CallFailed(error)
 
         return function
 
-    async def _run(self, number: int, name: str, argument: JsonValue) -> JsonValue:
-        prepared = await self._prepare(name, argument)
-        call = NestedCall(self._group, name, self._report, self._questions, argument)
+    def _logged(self, name: str, argument: JsonValue, scope: trio.CancelScope | None = None) -> LoggedCall | None:
+        """The record of a call that begins; None where nobody records the one that runs the program."""
+        outer = logged_of(self._call)
+        if outer is None:
+            return None
+
+        def cancel(reason: str) -> None:
+            if scope is not None:
+                scope.cancel()
+
+        given: JsonValue = {} if argument is None else argument
+        return outer.nested(name, given, self._group, None if scope is None else cancel)
+
+    async def _run(self, number: int, name: str, argument: JsonValue, logged: LoggedCall | None) -> JsonValue:
+        try:
+            prepared = await self._prepare(name, argument)
+        except CallFailed as failed:
+            if logged is not None:
+                logged.refuse(failed.message)
+            raise
+        call = NestedCall(self._group, name, self._report, self._questions, argument, logged)
         try:
             outcome = await run_tool(prepared, call)
         finally:
             if not prepared.entry.definition.reads_only:
                 self._questions.acted = True
+        if logged is not None:
+            logged.end(outcome)
         if outcome.is_error:
             raise CallFailed(_text(outcome) or f"{name} failed and did not say why")
         problem = structure_problem(prepared.entry, outcome)
         if problem is not None:
+            if logged is not None:
+                logged.mar(problem)
             raise CallFailed(f"{name} ran, but its result is malformed; this is a bug of the tool. {problem}")
         images = tuple(block for block in outcome.content if isinstance(block, ImageContent))
         if images:

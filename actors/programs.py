@@ -21,6 +21,7 @@ from mcp_types import TextContent, ToolAnnotations
 from actors.agent_tools import AgentToolLists
 from actors.call_gate import WhyNot
 from actors.errors import ActorError
+from actors.logged_call import logged_of
 from actors.missing_tools import MissingTools
 from actors.program_log import ProgramLog, ProgramRecord
 from actors.program_run import ProgramCalls
@@ -200,6 +201,9 @@ class Programs:
             id=program_id, audience=audience, description=description, code=code, started_at=time.time()
         )
         started = trio.current_time()
+        logged = logged_of(call)
+        if logged is not None:
+            logged.runs_program(program_id)
         calls = ProgramCalls(lists, why_not, audience, call, program_id)
         self.log.put(record)
         run, result_text = ProgramRun(failure=Failure("abort", "the program was cancelled")), None

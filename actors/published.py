@@ -6,7 +6,7 @@ become one, and the last one is always delivered. Never a queue.
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import trio
 
@@ -49,11 +49,24 @@ class Published(Generic[ValueT]):
         return self._version
 
 
-async def wait_for_any(*sources: tuple[Published[Any], int]) -> None:
-    """Wait until one of these values is newer than the version beside it."""
+class Changing(Protocol):
+    """What counts its changes. `Published` and `ChangeCounter` do."""
+
+    @property
+    def version(self) -> int:
+        """How often it has changed."""
+        ...
+
+    async def wait_beyond(self, version: int) -> int:
+        """Wait until it has changed more often than that; gives how often."""
+        ...
+
+
+async def wait_for_any(*sources: tuple[Changing, int]) -> None:
+    """Wait until one of these is newer than the version beside it."""
     async with trio.open_nursery() as nursery:
 
-        async def wait(source: Published[Any], version: int) -> None:
+        async def wait(source: Changing, version: int) -> None:
             await source.wait_beyond(version)
             nursery.cancel_scope.cancel()
 

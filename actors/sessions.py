@@ -18,6 +18,7 @@ import trio
 
 from actors import ranks
 from actors.actor import Actor, handles
+from actors.change_counter import ChangeCounter
 from actors.event_log import RETRY_FRAME, EventLog
 from actors.event_store import EventStore
 from actors.outbox import Outbox
@@ -178,6 +179,8 @@ class SessionsActor(Actor[SessionBook]):
     ) -> None:
         table = SessionTable(ttl_seconds=ttl_seconds, limit=limits.sessions, subscriptions=limits.subscriptions)
         super().__init__(SessionBook(table, CallTable(limits), Questions(limits.client_requests)))
+        self.changes = ChangeCounter()
+        """Counts sessions that begin, end or are another, and their streams; not their calls."""
         self._clock = clock
         self._limits = limits
         self._announcements = {kind: encode_message(list_changed(kind)) for kind in ListKind}
@@ -205,6 +208,7 @@ class SessionsActor(Actor[SessionBook]):
     async def _negotiate(self, message: Negotiate) -> Session | None:
         if self.state.table.get(message.session_id) is None:
             return None
+        self.changes.count()
         return self.state.table.negotiate(
             message.session_id,
             message.protocol_version,
@@ -222,11 +226,13 @@ class SessionsActor(Actor[SessionBook]):
         if session.audience != before.audience:
             # Each audience counts the revisions of its own list: what was listed says nothing about this one.
             self.state.attachments[session.id].following.publish(ListFollowing())
+        self.changes.count()
         return Presented(session, before.audience)
 
     @handles(MarkInitialized)
     async def _mark_initialized(self, message: MarkInitialized) -> None:
         self.state.table.mark_initialized(message.session_id)
+        self.changes.count()
 
     @handles(Begin)
     async def _begin(self, message: Begin) -> ActiveSession | None:
@@ -301,6 +307,7 @@ class SessionsActor(Actor[SessionBook]):
         else:
             self.state.table.begin(message.session_id, self._clock())
         attachment.outbox = outbox
+        self.changes.count()
         if message.after is not None and attachment.log is not None:
             outbox.resume(attachment.log.after(message.after))
         outbox.prime()
@@ -333,6 +340,7 @@ class SessionsActor(Actor[SessionBook]):
         attachment = self.state.attachments.get(message.session_id)
         if attachment is not None and attachment.outbox is message.outbox:
             attachment.outbox = None
+            self.changes.count()
             self.state.table.end(message.session_id, self._clock())
 
     @handles(CloseStreams)
@@ -460,10 +468,12 @@ class SessionsActor(Actor[SessionBook]):
             _log.warning("session_evicted", session=evicted.id)
             self._detach(evicted)
         self.state.attachments[session.id] = _Attachment()
+        self.changes.count()
         return session
 
     def _detach(self, session: Session) -> None:
         attachment = self.state.attachments.pop(session.id)
+        self.changes.count()
         attachment.ended.set()
         if attachment.outbox is not None:
             attachment.outbox.close()

@@ -5,9 +5,10 @@ Owns the composition alone. The web server is not part of it: it is given a `Spa
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_hex
 
 import structlog
 import trio
@@ -19,6 +20,7 @@ from actors.announcer import Announcer
 from actors.app import RunningApp
 from actors.block_prompts import BlockPrompts
 from actors.blocks import BlocksActor, OwnBlocksActor
+from actors.call_log import CallLog
 from actors.calls import Calls
 from actors.catalog import CatalogActor, owners_of
 from actors.configured_models import ConfiguredModels
@@ -29,6 +31,8 @@ from actors.listeners import CloseListeners, ListenersActor
 from actors.mcp_sync import McpSyncActor
 from actors.programs import Programs
 from actors.providers import ProvidersActor
+from actors.proxy_units import ProxyUnits
+from actors.published import Changing
 from actors.python_units import PythonUnits
 from actors.readings import RunningReadings
 from actors.renderer import find_renderer
@@ -44,6 +48,7 @@ from actors.tool_finder import ToolFinder
 from actors.unit_kind import UnitKind
 from actors.unit_workshop import UnitOptions, UnitWorkshop
 from actors.units import UnitsActor
+from actors.versions import Versions
 from actors.watching import Watching
 from actors.world import CommitStore, WorldActor
 from actors.world_library import WorldLibrary
@@ -65,6 +70,9 @@ from protocol.uri_template import UriTemplate
 CUT_OFF_SECONDS = 1.0
 """How long the end of the engine waits for calls that it has cancelled. They end within milliseconds, but for those of
 which a thread has hold."""
+
+ENGINE_ID_BYTES = 6
+"""Of what tells this process from those before it: clients must not take its numbers for theirs."""
 
 UNITS_FOLDER = "units"
 """Below the data folder: a folder for each unit of the user's own."""
@@ -146,7 +154,9 @@ class Space:
             world_id=facts.world_id,
             selection_kind=facts.selection_kind,
         )
-        self.context = ContextActor(context, self.resolution, self.mcp_sync, self.agents, self.world)
+        self.context = ContextActor(
+            context, self.resolution, self.mcp_sync, self.agents, self.world, lambda: engine.now
+        )
         self.changes = ResourceChanges(
             self.offers,
             self._moment,
@@ -163,7 +173,8 @@ class Space:
         self.tasks = TasksActor(self.listeners, options.limits)
         self._announcer = Announcer(self.catalog, self.agents, self.offers, self.sessions, self.listeners)
         self.watching = Watching(self.changes, self.sessions, self.listeners)
-        self.calls = Calls(self.sessions, self.tasks, self.tools)
+        self.call_log = CallLog()
+        self.calls = Calls(self.sessions, self.tasks, self.tools, self.call_log)
         self.providers = ProvidersActor.in_folder(options.data)
         models = ConfiguredModels(self.providers.providers)
         self.block_prompts = BlockPrompts(
@@ -178,8 +189,9 @@ class Space:
         self.generation = Generation(self.blocks, RunPrompts(self.blocks, self.block_prompts, models), options.data)
         self.units_actor = UnitsActor(self.context, self.resolution, self.block_prompts.hooks)
         self.python_units = PythonUnits()
-        kinds: tuple[UnitKind, ...] = (self.python_units,)
+        kinds: tuple[UnitKind, ...] = (self.python_units, ProxyUnits(self.units_actor, self.app.process_groups))
         self.units = UnitWorkshop(options.units, self.units_actor, self.app, kinds)
+        self.versions = Versions(token_hex(ENGINE_ID_BYTES), self._topics())
         self.readings = RunningReadings(self, self.app.render_svg)
         self.app.connect(self)
         self.supervisor = Supervisor(
@@ -225,6 +237,7 @@ class Space:
             nursery.start_soon(self._prune_tasks)
             nursery.start_soon(self._follow_agents)
             nursery.start_soon(self.changes.run)
+            nursery.start_soon(self.versions.run)
             nursery.start_soon(self._find_renderer)
             task_status.started()
             await self.wait_ended()
@@ -238,6 +251,7 @@ class Space:
         What has not ended is cancelled while the actors still answer, so that it leaves things whole: a program makes
         one step of what it has changed.
         """
+        self.versions.close()
         with trio.move_on_after(seconds) as scope:
             await _both(self.calls.drain, self.generation.drain)
         with trio.move_on_after(CUT_OFF_SECONDS):
@@ -260,6 +274,22 @@ class Space:
         agent = agents.roster.resolve(agents.canonical(agent_id))
         tools = self.tools.of(Audience(agent.id, presentation))
         return LivingEngine(agent, self.context.view.value, tools, self.world.status.value)
+
+    def _topics(self) -> Mapping[str, Sequence[Changing]]:
+        """What a page can show, and what has to change for it to look different."""
+        offered = (self.context.view, self.context.edits, self.catalog.tools, self.agents.agents)
+        return {
+            "context": (self.context.view,),
+            "world": (self.world.status,),
+            "presets": (self.context.view, self.context.edits),
+            "tools": offered,
+            "agents": (self.agents.agents,),
+            "sessions": (self.sessions.changes,),
+            "calls": (self.call_log.changes,),
+            "programs": (self.programs.log.changes,),
+            "units": (self.units_actor.rows,),
+            "blocks": (self.blocks.changes, self.own_blocks.changes),
+        }
 
     def _moment(self) -> Moment:
         """How things stand for resources at this moment."""

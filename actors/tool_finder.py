@@ -15,11 +15,12 @@ from mcp_types import ToolAnnotations
 from actors.agent_tools import AgentToolLists
 from actors.call_gate import CallRefusedError, WhyNot, pass_gate
 from actors.calls import run_tool
+from actors.logged_call import logged_of
 from presets.presentation import CALL_TOOL_NAME, FIND_TOOLS_NAME
 from presets.sdk import Sdk, search
 from protocol.result import structure_problem
 from protocol.session import Audience
-from protocol.tool import JsonObject, ToolCall, ToolDefinition, ToolError, ToolOutcome
+from protocol.tool import JsonObject, NotRunError, ToolCall, ToolDefinition, ToolError, ToolOutcome
 from protocol.tool_list import ToolEntry, ToolFace, ToolList
 
 TOOL_FINDER_OWNER = "tool-finder"
@@ -146,11 +147,14 @@ class ToolFinder:
     async def _call(self, audience: Audience, name: str, arguments: JsonObject, call: ToolCall) -> ToolOutcome:
         lists, why_not = self._reach()
         if name in (FIND_TOOLS_NAME, CALL_TOOL_NAME):
-            raise ToolError(f"{name} is called directly, not through {CALL_TOOL_NAME}")
+            raise NotRunError(f"{name} is called directly, not through {CALL_TOOL_NAME}")
+        logged = logged_of(call)
+        if logged is not None:
+            logged.calls_by_name(name, arguments)
         try:
             prepared = await pass_gate(lists, why_not, audience, name, arguments, from_program=False)
         except CallRefusedError as refused:
-            raise ToolError(str(refused)) from None
+            raise NotRunError(str(refused)) from None
         outcome = await run_tool(prepared, call)
         if outcome.is_error or outcome.input_required is not None:
             return outcome

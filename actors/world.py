@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 import structlog
@@ -19,12 +20,13 @@ from actors import ranks
 from actors.actor import Actor, Message, handles
 from actors.published import Published
 from actors.world_keeping import ListDeletedWorlds, MendDeletedWorld, ReadDeletedWorld, TakenWorld, TakeWorld
-from engine.domains import domain_on
+from engine.domains import Domain, domain_on
 from engine.engine import Engine, EngineCommand, EngineExecuted, EngineFacts, WorldInfo
+from engine.marks import MOST_MARKS, Mark, PixelSize
 from engine.settings import Settings
 from engine.stored import Commit, DeletedContent, DeletedWorld, StoredWorld
 from engine.view import Picture
-from engine.world import Command, HistoryMove
+from engine.world import Command, HistoryLabels, HistoryMove
 
 ResultT = TypeVar("ResultT")
 
@@ -112,6 +114,16 @@ class Redo(Message[WorldDone[HistoryMove]]):
 
 
 @dataclass(frozen=True, slots=True)
+class PictureKey:
+    """What decides how a picture of a world looks, beside its size: two with the same key and size are the same."""
+
+    world_id: str
+    revision: int
+    domain: str
+    theme: str
+
+
+@dataclass(frozen=True, slots=True)
 class TakenPicture:
     """One surface of the active world as it is, for whoever renders it."""
 
@@ -119,6 +131,12 @@ class TakenPicture:
     surface: str
     world: WorldInfo
     settings: Settings
+    domain: str
+
+    @property
+    def key(self) -> PictureKey:
+        """What this picture, rendered, depends on beside its size."""
+        return PictureKey(self.world.id, self.world.revision, self.domain, self.settings.theme)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +148,47 @@ class TakePicture(Message[TakenPicture]):
 
     surface: str
     activity: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TakenMarks:
+    """Where changes of the active world are seen on one surface, the newest first.
+
+    `complete` is false where it is not known what changed, or where more was changed than is marked.
+    """
+
+    marks: tuple[Mark, ...]
+    complete: bool
+    surface: str
+    world: WorldInfo
+
+
+@dataclass(frozen=True, slots=True)
+class TakeMarks(Message[TakenMarks]):
+    """Say where that which was changed after revision `since` is seen; see `Domain.marks`.
+
+    Raises `ConflictError` for a surface that shows nothing.
+    """
+
+    surface: str
+    activity: str | None
+    since: int
+    size: PixelSize | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorldHistory:
+    """What can be undone and redone in the active world, by name, the next step first."""
+
+    labels: HistoryLabels
+    world: WorldInfo
+
+
+@dataclass(frozen=True, slots=True)
+class ReadHistory(Message[WorldHistory]):
+    """Give up to so many steps in each direction."""
+
+    limit: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +249,18 @@ class WorldActor(Actor[Engine]):
         key = (world.id, world.revision, domain.name)
         if self._last_picture is None or self._last_picture[0] != key:
             self._last_picture = (key, await self._beside(lambda: domain.picture(engine.active_world.read())))
-        return TakenPicture(self._last_picture[1], domain.surface, world, engine.settings)
+        return TakenPicture(self._last_picture[1], domain.surface, world, engine.settings, domain.name)
+
+    @handles(TakeMarks)
+    async def _take_marks(self, message: TakeMarks) -> TakenMarks:
+        domain = domain_on(message.surface, message.activity)
+        found = await self._beside(partial(self._marks, domain, message))
+        complete = found is not None and len(found) <= MOST_MARKS
+        return TakenMarks(tuple(found or ())[:MOST_MARKS], complete, domain.surface, self._active_world())
+
+    @handles(ReadHistory)
+    async def _read_history(self, message: ReadHistory) -> WorldHistory:
+        return WorldHistory(self.state.active_world.history(message.limit), self._active_world())
 
     @handles(TakeWorld)
     async def _take_world(self, message: TakeWorld) -> TakenWorld:
@@ -244,6 +314,14 @@ class WorldActor(Actor[Engine]):
                 self.state.revert(executed)
                 raise
         return executed, self.state.facts(), self._status()
+
+    def _marks(self, domain: Domain, message: TakeMarks) -> list[Mark] | None:
+        """The marks, one more than are given where there are more; None where it is not known what changed."""
+        world = self.state.active_world
+        changes = world.changes_since(message.since)
+        if changes is None:
+            return None
+        return list(islice(domain.marks(world.read(), changes, message.size), MOST_MARKS + 1))
 
     def _active_world(self) -> WorldInfo:
         return next(world for world in self.state.worlds() if world.active)

@@ -75,6 +75,22 @@ class DeletedWorlds(_Part):
     worlds: tuple[DeletedWorld, ...]
 
 
+class HistoryStep(_Part):
+    """A step of a world's history."""
+
+    label: str
+
+
+class HistoryMove(_Part):
+    """`POST /api/world/undo` and `/redo`. `stopped` says why fewer steps were gone than asked for."""
+
+    undone: tuple[HistoryStep, ...] = ()
+    redone: tuple[HistoryStep, ...] = ()
+    undo_count: int
+    redo_count: int
+    stopped: str | None = None
+
+
 class Session(_Part):
     """An MCP session."""
 
@@ -415,3 +431,27 @@ class UnitLog(_Part):
 
     lines: tuple[UnitLogLine, ...]
     total: int
+
+
+class CallRow(_Part):
+    """A row of `GET /api/calls`. `seconds` is None while it runs; `started_at` is in epoch seconds."""
+
+    id: int
+    version: int
+    source: str
+    tool: str
+    agent: str | None = None
+    client: str | None = None
+    started_at: float
+    seconds: float | None = None
+    state: str
+    error: str | None = None
+    arguments_preview: str = ""
+
+
+class CallRows(_Part):
+    """`GET /api/calls`. `engine` is another one after a restart, and the versions begin anew."""
+
+    engine: str
+    version: int
+    calls: tuple[CallRow, ...]

@@ -12,7 +12,23 @@ from typing import Annotated
 
 import typer
 
-from cli import agents, call, context, export, opencode, presets, programs, serve, status, tools, units, worlds
+from cli import (
+    agents,
+    call,
+    calls,
+    context,
+    export,
+    history,
+    opencode,
+    panel,
+    presets,
+    programs,
+    serve,
+    status,
+    tools,
+    units,
+    worlds,
+)
 from cli.console import note, replace_what_cannot_be_printed, say
 from cli.failure import CommandFailedError
 
@@ -62,6 +78,13 @@ def command_line() -> typer.Typer:
     app.command("tools")(tools.tools)
     app.command("explain")(tools.explain)
     app.command("call")(call.call)
+    made = typer.Typer(rich_markup_mode=markup)
+    made.callback(invoke_without_command=True)(calls.list_calls)
+    made.command("cancel")(calls.cancel)
+    app.add_typer(made, name="calls")
+    app.command("panel")(panel.panel)
+    app.command("undo")(history.undo)
+    app.command("redo")(history.redo)
     agent = typer.Typer(rich_markup_mode=markup)
     agent.callback(invoke_without_command=True)(agents.list_agents)
     agent.command("show")(agents.show)
@@ -73,7 +96,10 @@ def command_line() -> typer.Typer:
     program.callback(invoke_without_command=True)(programs.list_programs)
     program.command("show")(programs.show)
     app.add_typer(program, name="programs")
-    app.command("units")(units.list_units)
+    own = typer.Typer(rich_markup_mode=markup)
+    own.callback(invoke_without_command=True)(units.list_units)
+    own.command("serve")(units.serve)
+    app.add_typer(own, name="units")
     unit = typer.Typer(
         help="Make, look at, test and reload a unit: tools of your own.", no_args_is_help=True, rich_markup_mode=markup
     )

@@ -5,18 +5,22 @@ Engine, store and actors know the domains through this module alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
 from engine import drawing, graph, scene
 from engine.codec import Codec
+from engine.drawing.marks import marks as drawing_marks
 from engine.drawing.picture import DrawingPicture
 from engine.drawing.rules import RULES as DRAWING_RULES
 from engine.errors import ConflictError
+from engine.graph.marks import marks as graph_marks
 from engine.graph.rules import RULES as GRAPH_RULES
-from engine.records import Counter, Record, RecordTable
+from engine.marks import Mark, PixelSize
+from engine.records import Change, Counter, Record, RecordTable
 from engine.rules import Rules
+from engine.scene.marks import marks as scene_marks
 from engine.scene.rules import RULES as SCENE_RULES
 from engine.settings import Settings
 from engine.units import state as unit_state
@@ -27,8 +31,9 @@ from engine.view import Picture
 class Domain:
     """One domain: its records, what it says of the selection, and how it is seen.
 
-    `activity` is the one in which a surface with several domains shows this one; None shows it in all others. `rules`
-    are what a world file is held to.
+    `activity` is the one in which a surface with several domains shows this one; None shows it in all others. `marks`
+    tells where in the picture changes are seen: in a PNG picture of that size, or without one in the picture that is
+    shown without being asked for a size. `rules` are what a world file is held to.
     """
 
     name: str
@@ -37,6 +42,7 @@ class Domain:
     record_types: tuple[type[Record], ...]
     selection_kind: Callable[[RecordTable], str | None]
     picture: Callable[[RecordTable], Picture]
+    marks: Callable[[RecordTable, Iterable[Change], PixelSize | None], Iterator[Mark]]
     rules: Rules | None = None
 
 
@@ -48,6 +54,7 @@ DOMAINS = (
         record_types=drawing.RECORD_TYPES,
         selection_kind=drawing.selection_kind,
         picture=lambda table: DrawingPicture(drawing.snapshot(table)),
+        marks=drawing_marks,
         rules=DRAWING_RULES,
     ),
     Domain(
@@ -57,6 +64,7 @@ DOMAINS = (
         record_types=graph.RECORD_TYPES,
         selection_kind=graph.selection_kind,
         picture=graph.picture,
+        marks=graph_marks,
         rules=GRAPH_RULES,
     ),
     Domain(
@@ -66,6 +74,7 @@ DOMAINS = (
         record_types=scene.RECORD_TYPES,
         selection_kind=scene.selection_kind,
         picture=scene.picture,
+        marks=scene_marks,
         rules=SCENE_RULES,
     ),
 )

@@ -6,12 +6,13 @@ Never does I/O: what a store must write for a step stands in the `Executed` that
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, islice
 from typing import ClassVar, Generic, TypeVar
 
 from engine.errors import ConflictError
+from engine.recent_changes import RecentChanges
 from engine.records import Change, Record, RecordTable, Transaction, merged_changes
 
 ResultT_co = TypeVar("ResultT_co", covariant=True)
@@ -107,6 +108,17 @@ class HistoryMove:
     redo_count: int
 
 
+@dataclass(frozen=True, slots=True)
+class HistoryLabels:
+    """What the steps around the present place of a history are called: those to undo next, and those to redo next.
+
+    Both begin with the step that would come first.
+    """
+
+    undo: tuple[str, ...]
+    redo: tuple[str, ...]
+
+
 class World:
     """One world. Whoever owns it calls `execute`, `undo` and `redo`, one at a time; readers get results, never this."""
 
@@ -126,6 +138,7 @@ class World:
         self._table = RecordTable(records)
         self._steps = list(steps)
         self._position = position
+        self._recent = RecentChanges(revision)
 
     @property
     def revision(self) -> int:
@@ -141,6 +154,20 @@ class World:
     def redo_count(self) -> int:
         """How many steps can be done again."""
         return len(self._steps) - self._position
+
+    def history(self, limit: int) -> HistoryLabels:
+        """The labels of up to `limit` steps in each direction."""
+        done = islice(reversed(self._steps), self.redo_count, self.redo_count + limit)
+        undone = islice(self._steps, self._position, self._position + limit)
+        return HistoryLabels(tuple(step.label for step in done), tuple(step.label for step in undone))
+
+    def changes_since(self, revision: int) -> Iterator[Change] | None:
+        """What is different from how it was at that revision, selections and counters aside; the newest change first.
+
+        One entry per record. None where that revision is longer ago than what is kept (see `RecentChanges`; nothing is
+        from before the process began), or not yet reached. Read it within the owner's own step.
+        """
+        return self._recent.since(revision, self._revision)
 
     def content(self) -> WorldContent:
         """All that is in it, as a frozen value to work on elsewhere."""
@@ -167,6 +194,8 @@ class World:
         steps: tuple[Step, ...] = ()
         discarded: tuple[Step, ...] = ()
         undoable = tuple(change for change in changes if change.undoable) if command.undoable else ()
+        # Of what is no step only the revision: a selection may be large, and nothing else would keep the earlier ones.
+        self._recent.note(self._revision, undoable)
         if undoable:
             steps = (Step(self._position + 1, command.label, undoable, group),)
             discarded = tuple(self._steps[self._position :])
@@ -228,6 +257,7 @@ class World:
             self._steps[executed.history_from :] = executed.discarded
         self._revision = executed.previous_revision
         self._position = executed.previous_position
+        self._recent.take_back(self._revision)
 
     def _replay(self, changes: Iterable[Change]) -> tuple[Change, ...]:
         done: list[Change] = []
@@ -244,6 +274,7 @@ class World:
         before = (self._revision, self._position)
         self._revision += 1
         self._position = position
+        self._recent.note(self._revision, changes)
         move = HistoryMove(step.label, self.undo_count, self.redo_count)
         return Executed(move, changes, self._revision, self._position, *before)
 

@@ -12,7 +12,7 @@ from presets.json_preview import json_preview
 from protocol.client_capabilities import Capability
 from protocol.input_request import ElicitAnswer, ElicitForm, InputRefused, InputResponse
 from protocol.interaction import Interaction
-from protocol.tool import JsonObject, ToolError, ToolOutcome
+from protocol.tool import JsonObject, NotRunError, ToolOutcome
 
 CONFIRM = "space_confirm"
 """The key of the question. No other question of a call has it."""
@@ -52,18 +52,18 @@ def _demand_agreement(mcp_name: str, answer: InputResponse | None) -> None:
         case ElicitAnswer(action="accept"):
             return
         case ElicitAnswer(action="decline"):
-            raise ToolError(
+            raise NotRunError(
                 f"The user declined: {mcp_name} was not run and nothing was changed. Do not call it again for this; "
                 "say what you wanted to do, and let the user decide."
             )
         case ElicitAnswer():
-            raise ToolError(
+            raise NotRunError(
                 f"The user closed the question without deciding: {mcp_name} was not run and nothing was changed. Ask "
                 "the user in words before you call it again."
             )
         case InputRefused(message=message):
-            raise ToolError(
+            raise NotRunError(
                 f"The client would not ask the user ({message}): {mcp_name} was not run and nothing was changed."
             )
         case _:
-            raise ToolError(f"The user has not agreed: {mcp_name} was not run and nothing was changed.")
+            raise NotRunError(f"The user has not agreed: {mcp_name} was not run and nothing was changed.")

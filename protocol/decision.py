@@ -6,7 +6,8 @@ Owns these values only. Match them all: a kind that a transport forgets is a fau
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from protocol.client_capabilities import NO_CAPABILITIES, ClientCapabilities
 from protocol.completion import PreparedCompletion
@@ -17,14 +18,28 @@ from protocol.prompt import PreparedPrompt
 from protocol.resource import PreparedRead
 from protocol.stateless_facts import StatelessFacts
 from protocol.subscription import SubscriptionFilter
+from protocol.tool import JsonObject
 
 JSON_HEADERS: tuple[tuple[str, str], ...] = (("content-type", "application/json"),)
 """The headers of an answer that holds one JSON-RPC message."""
 
+NO_ARGUMENTS: JsonObject = MappingProxyType({})
+"""The arguments of a call that has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedCall:
+    """A call of a tool that cannot run as it came, and why."""
+
+    name: str
+    arguments: JsonObject
+    reason: str
+    stateless: StatelessFacts | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer is known. `body` is JSON-RPC, or empty.
+    """The answer is known. `body` is JSON-RPC, or empty. `refused` is the call that it refuses, where it is one.
 
     Direct: send it as it stands. On an HTTP+SSE stream: below status 400 the body goes out as an event and the POST is
     answered with 202; from 400 on the POST itself is answered with it, since the message never became part of the talk.
@@ -33,6 +48,7 @@ class Reply:
     status: int
     body: bytes
     headers: tuple[tuple[str, str], ...] = JSON_HEADERS
+    refused: RefusedCall | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +108,7 @@ class HiddenOrUnknownTool:
     request_id: RequestId
     unknown: UnknownTool
     stateless: StatelessFacts | None = None
+    arguments: JsonObject = field(default_factory=lambda: NO_ARGUMENTS)
 
     @property
     def name(self) -> str:

@@ -7,6 +7,7 @@ Source: MCP specification, server/tools, server/resources, server/prompts and se
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 from pydantic_core import to_json
@@ -14,7 +15,16 @@ from pydantic_core import to_json
 from protocol.answers import error_reply
 from protocol.client_capabilities import TASKS_EXTENSION, Capability
 from protocol.completion import Completer, CompletionOutcome, PreparedCompletion, completion_members
-from protocol.decision import CallTool, Complete, GetPrompt, HiddenOrUnknownTool, ItemDecision, ReadResource, Reply
+from protocol.decision import (
+    CallTool,
+    Complete,
+    GetPrompt,
+    HiddenOrUnknownTool,
+    ItemDecision,
+    ReadResource,
+    RefusedCall,
+    Reply,
+)
 from protocol.jsonrpc import Request, RequestId, encode, json_type
 from protocol.pages import page
 from protocol.prepared_call import InvalidArguments, UnknownTool, prepare_call
@@ -43,17 +53,22 @@ def call_tool(request: Request, scene: Scene) -> ItemDecision:
     name, arguments, token = asked
     call = prepare_call(scene.offer.tools, name, arguments)
     if isinstance(call, UnknownTool):
-        return HiddenOrUnknownTool(request.id, call, scene.stateless)
+        return HiddenOrUnknownTool(request.id, call, scene.stateless, arguments)
     if isinstance(call, InvalidArguments):
         # A result and no error: the model sees it and mends its call.
-        return scene.result(request, error_result(str(call)))
+        return _refused(request, scene, name, arguments, str(call))
     support = call.entry.definition.task_support
     knows_tasks = scene.offer.tasks and scene.stateless is not None and Capability.TASKS in scene.stateless.client
     if support is TaskSupport.REQUIRED and not knows_tasks:
         reason = f"{name} goes on as a task, and this client knows none; it needs the extension {TASKS_EXTENSION}"
-        return scene.result(request, error_result(reason))
+        return _refused(request, scene, name, arguments, reason)
     may_become_task = knows_tasks and support is not TaskSupport.FORBIDDEN
     return CallTool(request.id, scene.session_id, scene.revision.version, call, token, scene.stateless, may_become_task)
+
+
+def _refused(request: Request, scene: Scene, name: str, arguments: JsonObject, reason: str) -> Reply:
+    refused = RefusedCall(name, arguments, reason, scene.stateless)
+    return replace(scene.result(request, error_result(reason)), refused=refused)
 
 
 def list_resources(request: Request, scene: Scene) -> ItemDecision:

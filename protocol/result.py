@@ -6,12 +6,12 @@ Source: MCP specification, server/tools ("Tool Result") and the change logs of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mcp_types import AudioContent, ContentBlock, ResourceLink, TextContent
 
 from protocol.jsonrpc import encodable, encode
-from protocol.tool import ToolDefinition, ToolError, ToolOutcome
+from protocol.tool import NotRunError, ToolDefinition, ToolError, ToolOutcome
 from protocol.tool_list import ToolEntry
 from protocol.versions import REVISIONS, Revision
 
@@ -59,7 +59,8 @@ def error_result(text: str) -> bytes:
 def outcome_of_error(name: str, error: Exception) -> ToolOutcome:
     """What a tool that raised leaves behind: the text of a `ToolError`; of anything else that it is a bug of ours."""
     if isinstance(error, ToolError):
-        return ToolOutcome.error(str(error) or f"{name} could not do what was asked")
+        failed = ToolOutcome.error(str(error) or f"{name} could not do what was asked")
+        return replace(failed, not_run=True) if isinstance(error, NotRunError) else failed
     return ToolOutcome.error(
         f"{name} failed inside the engine ({type(error).__name__}); this is a bug of the tool, its details are in the "
         "engine's log, and other arguments may avoid it"

@@ -26,6 +26,10 @@ class ToolError(Exception):
     """
 
 
+class NotRunError(ToolError):
+    """Raised instead where the tool was not run at all, since somebody or something was against it."""
+
+
 class ToolCall(Protocol):
     """What the body of a tool is told about the call it serves, and what it may do besides answering."""
 
@@ -44,13 +48,15 @@ class ToolOutcome:
     """What a tool gives back. `structured` must match the tool's output schema and exists just where there is one.
 
     With `input_required` the call is not over: the client is to answer first, and the rest of the outcome is not looked
-    at. Only calls that came without a session may end so; in a session a tool asks and waits.
+    at. Only calls that came without a session may end so; in a session a tool asks and waits. `not_run` says of a call
+    that failed that it was refused; its client reads that in the text.
     """
 
     content: tuple[ContentBlock, ...]
     structured: JsonObject | None = None
     is_error: bool = False
     input_required: InputRequired | None = None
+    not_run: bool = False
 
     @classmethod
     def text(cls, text: str, structured: JsonObject | None = None) -> ToolOutcome:

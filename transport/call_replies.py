@@ -25,19 +25,20 @@ def reply_of(handler: Handler, call: Call) -> Reply:
         why = "" if call.cut_off_because is None else f": {call.cut_off_because}"
         return error_reply(decision.request_id, ErrorCode.REQUEST_CANCELLED, f"the call was cancelled{why}")
     try:
-        return _reply(handler, decision, call.ending)
+        return _reply(handler, call, call.ending)
     except ValueError as error:
         _log.error("result_malformed", name=call.name, problem=str(error))
         reason = f"{call.name} gave what cannot be written as JSON; this is a fault of the engine"
         return handler.failure_reply(decision, reason)
 
 
-def _reply(handler: Handler, decision: Runnable, ending: Ending) -> Reply:
+def _reply(handler: Handler, call: Call, ending: Ending) -> Reply:
+    decision: Runnable = call.decision
     match decision, ending:
         case CallTool(), ToolOutcome():
-            return _tool_reply(handler, decision, ending)
+            return _tool_reply(handler, call, decision, ending)
         case CallTool(), CrashedTool(outcome=outcome):
-            return _tool_reply(handler, decision, outcome)
+            return _tool_reply(handler, call, decision, outcome)
         case ReadResource(), ResourceOutcome():
             return handler.read_reply(decision, ending)
         case ReadResource(), NotThere():
@@ -54,8 +55,10 @@ def _reply(handler: Handler, decision: Runnable, ending: Ending) -> Reply:
             return handler.failure_reply(decision, f"the request ended in {type(ending).__name__}, which is no answer")
 
 
-def _tool_reply(handler: Handler, decision: CallTool, outcome: ToolOutcome) -> Reply:
+def _tool_reply(handler: Handler, call: Call, decision: CallTool, outcome: ToolOutcome) -> Reply:
     made = handler.call_reply(decision, outcome)
     if made.problem is not None:
         _log.error("tool_result_malformed", problem=made.problem)
+        if call.logged is not None:
+            call.logged.mar(made.problem)
     return made.reply

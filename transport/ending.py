@@ -74,13 +74,14 @@ async def serve_until_told(
             _log.info("stopping", signal=signal.Signals(number).name, grace=grace)
             nursery.start_soon(_end_at_once_on_the_second, signals, served)
             with _last_resort(grace + LAST_RESORT_SECONDS, served):
-                clean = await _end(served, server, grace)
+                clean = await end_in_order(served, server, grace)
             nursery.cancel_scope.cancel()
     _log.info("stopped", clean=clean)
     return clean
 
 
-async def _end(served: Served, server: HttpServer, grace: float) -> bool:
+async def end_in_order(served: Served, server: HttpServer, grace: float) -> bool:
+    """The ordered end; True when nothing had to be cut off."""
     server.stop()
     drained = await served.drain(grace * STREAMS_SHARE)
     ended = await server.wait_ended()

@@ -15,7 +15,7 @@ import trio
 
 from actors.agents import LookAtFolders, ReadAgents, presentation_of
 from actors.call import Call, Runnable
-from actors.calls import CallsClosedError
+from actors.calls import CallsClosedError, caller_of
 from actors.catalog import owners_of
 from actors.context import ExplainTool
 from actors.errors import ActorError
@@ -58,6 +58,7 @@ from protocol.decision import (
     Listen,
     OpenSession,
     ReadResource,
+    RefusedCall,
     Reply,
     RootsChanged,
     RunBatch,
@@ -72,6 +73,7 @@ from protocol.jsonrpc import Batch, ErrorCode, Message, ParseFault, Request, Req
 from protocol.offer import Offer
 from protocol.session import Audience, Session, SessionTableFullError, TooManySubscriptionsError
 from protocol.sse import EventTooLargeError, encode_message
+from protocol.stateless_facts import StatelessFacts
 from transport.call_replies import reply_of
 from transport.instructions import instructions
 from transport.kept_reply import kept_reply
@@ -249,11 +251,13 @@ class McpService:
         """As `carry_out`, for what came without a session, and runs nothing."""
         match decision:
             case Reply():
+                if decision.refused is not None:
+                    self._note_refused(decision.refused, audience, decision.refused.stateless)
                 return decision
             case Accepted():
                 return ACCEPTED
             case HiddenOrUnknownTool():
-                return await self._refuse_tool(decision, audience)
+                return await self._refuse_tool(decision, audience, decision.stateless)
             case GetTask() | UpdateTask() | CancelTask():
                 return await carry_out_task(self.space.tasks, self.handler, decision)
             case _:
@@ -274,10 +278,12 @@ class McpService:
     def start_call(self, decision: Runnable, active: ActiveSession, *, resumable: bool = False) -> Call | Reply:
         """Start a call, or say why not. Whoever starts one must cancel it when nobody waits any more."""
         if active.refused is not None:
+            self._note_call_refused(decision, active, str(active.refused))
             return error_reply(decision.request_id, ErrorCode.INTERNAL_ERROR, str(active.refused))
         if isinstance(decision, CallTool):
             denied = self._denial(decision, active)
             if denied is not None:
+                self._note_call_refused(decision, active, denied)
                 return self.handler.refused_tool_reply(decision, denied)
         try:
             return self.space.calls.start(decision, active, resumable=resumable)
@@ -307,6 +313,8 @@ class McpService:
     async def _carry_out_item(self, decision: ItemDecision, active: ActiveSession | None) -> Reply:
         match decision:
             case Reply():
+                if decision.refused is not None and active is not None:
+                    self._note_refused(decision.refused, active.session.audience, active.session)
                 return decision
             case Accepted():
                 if decision.initialized and active is not None:
@@ -321,7 +329,8 @@ class McpService:
             case RootsChanged():
                 return ACCEPTED
             case HiddenOrUnknownTool():
-                return await self._refuse_tool(decision, _in_session(active).session.audience)
+                session = _in_session(active).session
+                return await self._refuse_tool(decision, session.audience, session)
             case SetLogLevel():
                 await self._sessions.ask(SetLogLevelOf(decision.session_id, decision.level))
                 return self.handler.empty_reply(decision)
@@ -381,25 +390,42 @@ class McpService:
         about = await instructions(self.space, session.audience)
         return self.handler.initialize_reply(decision, session, about, offer)
 
-    async def _refuse_tool(self, decision: HiddenOrUnknownTool, audience: Audience) -> Reply:
+    async def _refuse_tool(
+        self, decision: HiddenOrUnknownTool, audience: Audience, client: Session | StatelessFacts | None
+    ) -> Reply:
+        reply, reason = await self._refusal(decision, audience)
+        self._note_refused(RefusedCall(decision.name, decision.arguments, reason), audience, client)
+        return reply
+
+    async def _refusal(self, decision: HiddenOrUnknownTool, audience: Audience) -> tuple[Reply, str]:
+        """The reply to a call of a tool that is not offered, and the reason in it."""
         match self.space.tools.of(audience).decide_call(decision.name):
-            case RouteThroughProgram(text=text):
-                return self.handler.refused_tool_reply(decision, text)
-            case Hidden(reason=reason):
-                return self.handler.refused_tool_reply(decision, reason)
+            case RouteThroughProgram(text=reason) | Hidden(reason=reason):
+                return self.handler.refused_tool_reply(decision, reason), reason
             case Unknown(meant=str(meant)):
                 reason = f"Unknown tool: {no_such_tool(decision.name, (meant,))}"
-                return error_reply(decision.request_id, ErrorCode.INVALID_PARAMS, reason)
+                return error_reply(decision.request_id, ErrorCode.INVALID_PARAMS, reason), reason
             case _:
                 pass
         owners = owners_of(self.space.catalog.tools.value)
         explanation = await self.space.context.ask(ExplainTool(decision.name, owners))
         if explanation.state is ToolState.UNKNOWN:
             if not explanation.suggestions and not RESERVED_NAMES.reserved(decision.name):
-                return self.handler.unknown_tool_reply(decision)
+                return self.handler.unknown_tool_reply(decision), str(decision.unknown)
             # Close names may be those of hidden tools, which only the explanation knows.
-            return error_reply(decision.request_id, ErrorCode.INVALID_PARAMS, f"Unknown tool: {explanation.reason}")
-        return self.handler.refused_tool_reply(decision, explanation.reason)
+            reason = f"Unknown tool: {explanation.reason}"
+            return error_reply(decision.request_id, ErrorCode.INVALID_PARAMS, reason), reason
+        return self.handler.refused_tool_reply(decision, explanation.reason), explanation.reason
+
+    def _note_call_refused(self, decision: Runnable, active: ActiveSession, reason: str) -> None:
+        if isinstance(decision, CallTool):
+            refused = RefusedCall(decision.call.entry.definition.name, decision.call.arguments, reason)
+            self._note_refused(refused, active.session.audience, decision.stateless or active.session)
+
+    def _note_refused(self, refused: RefusedCall, audience: Audience, client: Session | StatelessFacts | None) -> None:
+        if client is not None:
+            caller = caller_of(audience, client)
+            self.space.call_log.refused(caller, refused.name, refused.arguments, refused.reason)
 
     async def _run_batch(self, decision: RunBatch, active: ActiveSession | None) -> Reply:
         bodies: list[bytes] = []

@@ -13,6 +13,7 @@ from quart import Response
 from werkzeug.exceptions import HTTPException
 
 from actors.errors import ActorError, ActorStoppedError, InternalError, MailboxFullError
+from actors.versions import TooManyReadersError
 from engine.errors import ConflictError, EngineError, ForbiddenError, InvalidArgumentError, NotFoundError
 from protocol.tool_registry import OwnershipError, ToolRegistryError
 
@@ -28,6 +29,7 @@ _STATUS: tuple[tuple[type[Exception], int, str], ...] = (
     (ToolRegistryError, 422, "Invalid tool"),
     (MailboxFullError, 503, "Overloaded"),
     (ActorStoppedError, 503, "Shutting down"),
+    (TooManyReadersError, 503, "Too many readers"),
     (InternalError, 500, "Internal error"),
     (ActorError, 500, "Internal error"),
 )

@@ -5,13 +5,11 @@ Owns paths, bodies and codes; errors are `application/problem+json` (see `transp
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from quart import Blueprint, Response, request
 
-from actors.calls import run_tool
 from actors.catalog import owners_of
 from actors.context import (
     ExplainAllTools,
@@ -23,7 +21,6 @@ from actors.context import (
 )
 from actors.space import Space
 from engine.errors import InvalidArgumentError
-from engine.view import DEFAULT_VIEW_HEIGHT, DEFAULT_VIEW_WIDTH, ViewRequest
 from presets.context import FactValue
 from presets.explain import ToolState
 from presets.presentation import RUN_CODE_NAME
@@ -31,14 +28,12 @@ from presets.projection import Unknown
 from presets.scope_view import deny_reason
 from presets.suggestions import no_such_tool
 from protocol.limits import Limits
-from protocol.prepared_call import InvalidArguments, UnknownTool, prepare_call
-from protocol.result import wire_result
-from protocol.tool import ToolOutcome
+from protocol.prepared_call import InvalidArguments, PreparedCall, UnknownTool, prepare_call
 from protocol.tool_list import ToolEntry
-from protocol.versions import NEWEST_SESSION_VERSION
 from transport.agent_view import AgentEyes, asked_eyes
 from transport.json_body import json_object, json_response
 from transport.problem import RequestProblemError
+from transport.rest_call import caller_over_rest, refusal, run_rest_call
 from transport.status import EndpointFacts, status_of
 
 
@@ -117,75 +112,40 @@ def rest_routes(space: Space, facts: EndpointFacts) -> Blueprint:
         resolution = space.context.view.value.resolution
         return json_response({"prompt_fragments": resolution.to_json()["prompt_fragments"]})
 
-    @routes.get("/api/view.svg")
-    async def get_view_svg() -> Response:
-        svg = await space.app.render_svg(request.args.get("surface"))
-        return Response(svg, content_type="image/svg+xml; charset=utf-8", headers=_VIEW_HEADERS)
-
-    @routes.get("/api/view.glb")
-    async def get_view_glb() -> Response:
-        glb = await space.app.render_glb(request.args.get("surface"))
-        return Response(glb, content_type="model/gltf-binary", headers=_VIEW_HEADERS)
-
-    @routes.get("/api/view.png")
-    async def get_view_png() -> Response:
-        view = await space.app.capture_view(
-            ViewRequest(
-                surface=request.args.get("surface"),
-                width=_pixels("width", DEFAULT_VIEW_WIDTH),
-                height=_pixels("height", DEFAULT_VIEW_HEIGHT),
-            )
-        )
-        return Response(view.png, content_type="image/png", headers=_VIEW_HEADERS)
-
     return routes
-
-
-# What a model drew is shown, never run; and never taken from a cache, since it changes with every call.
-_VIEW_HEADERS = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; font-src data:; sandbox",
-    "X-Content-Type-Options": "nosniff",
-}
-
-
-class _QuietCall:
-    """A call without a client to report to."""
-
-    step_group: str | None = None
-
-    async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Nobody waits for it."""
 
 
 async def _call(space: Space, name: str, arguments: Mapping[str, Any], eyes: AgentEyes | None) -> Response:
     """Call a tool through the same gate as MCP: the list of this moment, its schema, its guards, and their reasons."""
+    agent = None if eyes is None else eyes.agent
+    try:
+        prepared = await _pass(space, name, arguments, eyes)
+    except _NotRunError as refused:
+        space.call_log.refused(caller_over_rest(agent), name, arguments, str(refused))
+        return json_response(refusal(str(refused)))
+    except RequestProblemError as unknown:
+        space.call_log.refused(caller_over_rest(agent), name, arguments, unknown.detail)
+        raise
+    return json_response(await run_rest_call(space.call_log, prepared, agent))
+
+
+class _NotRunError(Exception):
+    """Raised for a call that may not run."""
+
+
+async def _pass(space: Space, name: str, arguments: Mapping[str, Any], eyes: AgentEyes | None) -> PreparedCall:
+    """The call, ready to run. Raises `_NotRunError`, and as `_explain` for an unknown tool."""
     prepared = prepare_call(space.catalog.tools.value if eyes is None else eyes.tools.offered, name, arguments)
     match prepared:
         case UnknownTool():
-            outcome = ToolOutcome.error((await _explain(space, name, eyes))["reason"])
+            raise _NotRunError((await _explain(space, name, eyes))["reason"])
         case InvalidArguments():
-            outcome = ToolOutcome.error(str(prepared))
-        case _:
+            raise _NotRunError(str(prepared))
+        case PreparedCall():
             denied = None if eyes is None else deny_reason(eyes.tools.view, name, prepared.arguments)
-            if denied is None:
-                outcome = await run_tool(prepared, _QuietCall())
-                wire = json.loads(wire_result(prepared.entry, outcome, NEWEST_SESSION_VERSION).body)
-                return json_response(_called(wire))
-            outcome = ToolOutcome.error(denied)
-    return json_response(_called({"content": [{"type": "text", "text": _text_of(outcome)}], "isError": True}))
-
-
-def _called(wire: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "content": wire["content"],
-        "structured_content": wire.get("structuredContent"),
-        "is_error": wire.get("isError", False),
-    }
-
-
-def _text_of(outcome: ToolOutcome) -> str:
-    return "".join(getattr(item, "text", "") for item in outcome.content)
+            if denied is not None:
+                raise _NotRunError(denied)
+            return prepared
 
 
 async def _explain(space: Space, name: str, eyes: AgentEyes | None) -> dict[str, Any]:
@@ -229,12 +189,3 @@ async def _facts(limits: Limits) -> dict[str, FactValue | None]:
         if value is not None and not isinstance(value, str | bool | int | float):
             raise InvalidArgumentError(f"fact {name!r} must be a text, a number, true, false or null")
     return facts
-
-
-def _pixels(name: str, default: int) -> int:
-    text = request.args.get(name)
-    if text is None:
-        return default
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise InvalidArgumentError(f"{name} must be a whole number of pixels, not {text[:20]!r}")
-    return int(text)

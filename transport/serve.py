@@ -8,12 +8,9 @@ number.
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-import threading
 import time
-from collections.abc import AsyncIterator, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -45,6 +42,7 @@ from transport.defaults import (
     PEER_TIMEOUT_SECONDS,
     SESSION_TTL_SECONDS,
 )
+from transport.ending import EXIT_CANNOT_START, EXIT_CUT_OFF, EXIT_OK, serve_until_told
 from transport.guard import GuardPolicy
 from transport.listener import Listener, ListenError, is_loopback, open_listener
 from transport.logs import LogFormat, LogLevel, configure_logs
@@ -54,19 +52,8 @@ from transport.server import HttpServer
 from transport.status import EndpointFacts
 from transport.world_routes import larger_bodies
 
-LAST_RESORT_SECONDS = 5.0
-"""Beyond the grace, when the process is ended from outside the event loop: nothing may hold it for ever."""
-
-STREAMS_SHARE = 0.8
-"""The part of the grace that calls may take; the rest is for streams and connections."""
-
-ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-"""What ends the engine. The last one comes when its terminal is closed."""
-
 AGENTS_FOLDER = "agents"
 """Below the data folder: a folder for each agent of the user's own."""
-
-EXIT_OK, EXIT_CUT_OFF, EXIT_CANNOT_START = 0, 1, 2
 
 _log = structlog.stdlib.get_logger("space")
 
@@ -200,27 +187,46 @@ async def _serve(
     )
     app = make_app(space, facts, panel=panel)
     server = HttpServer(cast("AsgiApp", app), listener, policy, grace=options.grace_seconds)
-    clean = True
-    # Around the start as well: a signal that comes while the engine starts must not end it halfway.
-    with trio.open_signal_receiver(*ENDING_SIGNALS) as signals:
-        async with trio.open_nursery() as nursery:
-            await nursery.start(space.run, capabilities)
-            await nursery.start(server.run)
-            await wait_until_it_answers(listener, options.token)
-            settle_collector()
-            _report_default_agent(space)
-            url = f"{listener.origin}{MCP_PATH}"
-            print(f"space: listening on {url}", flush=True)  # noqa: T201 - what programs wait for
-            print(f"space: panel on {listener.origin}{PANEL_PATH}", flush=True)  # noqa: T201 - where a person looks
-            _log.info("started", url=url, force_sse=options.force_sse, data=str(options.data))
-            number = await anext(signals)
-            _log.info("stopping", signal=signal.Signals(number).name, grace=options.grace_seconds)
-            nursery.start_soon(_end_at_once_on_the_second, signals, space)
-            with _last_resort(options.grace_seconds + LAST_RESORT_SECONDS, space):
-                clean = await _end(space, server, options.grace_seconds)
-            nursery.cancel_scope.cancel()
-    _log.info("stopped", clean=clean)
+    url = f"{listener.origin}{MCP_PATH}"
+
+    async def ready() -> None:
+        await wait_until_it_answers(listener, options.token)
+        settle_collector()
+        _report_default_agent(space)
+        print(f"space: listening on {url}", flush=True)  # noqa: T201 - what programs wait for
+        print(f"space: panel on {listener.origin}{PANEL_PATH}", flush=True)  # noqa: T201 - where a person looks
+        _log.info("started", url=url, force_sse=options.force_sse, data=str(options.data))
+
+    clean = await serve_until_told(ServedSpace(space, capabilities), server, options.grace_seconds, ready)
     return EXIT_OK if clean else EXIT_CUT_OFF
+
+
+class ServedSpace:
+    """An engine as something that is served, with these capabilities."""
+
+    def __init__(self, space: Space, capabilities: Sequence[CapabilityEdit] | None = None) -> None:
+        self._space = space
+        self._capabilities = capabilities
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """See `Served`."""
+        await self._space.run(self._capabilities, task_status=task_status)
+
+    async def drain(self, seconds: float) -> bool:
+        """See `Served`."""
+        return await self._space.drain(seconds)
+
+    def stop(self) -> None:
+        """See `Served`."""
+        self._space.stop()
+
+    async def wait_ended(self) -> None:
+        """See `Served`."""
+        await self._space.wait_ended()
+
+    def kill(self) -> None:
+        """See `Served`. Every acknowledged change is in the store already."""
+        self._space.app.process_groups.kill()
 
 
 def _report_default_agent(space: Space) -> None:
@@ -228,37 +234,3 @@ def _report_default_agent(space: Space) -> None:
     problem = default_problem(space.agents.agents.value)
     if problem is not None:
         _log.error("default_agent_unusable", agent=space.options.agents.default, reason=problem)
-
-
-async def _end(space: Space, server: HttpServer, grace: float) -> bool:
-    """The ordered end; True when nothing had to be cut off."""
-    server.stop()
-    drained = await space.drain(grace * STREAMS_SHARE)
-    served = await server.wait_ended()
-    space.stop()
-    await space.wait_ended()
-    return drained and served
-
-
-async def _end_at_once_on_the_second(signals: AsyncIterator[int], space: Space) -> None:
-    number = await anext(signals)
-    _log.warning("ended_at_once", signal=signal.Signals(number).name)
-    _end_at_once(space, 128 + number)
-
-
-def _end_at_once(space: Space, code: int) -> None:
-    """End the process, and what runs for it. Every acknowledged change is in the store already."""
-    space.app.process_groups.kill()
-    os._exit(code)
-
-
-@contextmanager
-def _last_resort(seconds: float, space: Space) -> Generator[None]:
-    """End the process from a thread when the event loop does not come back: a send may be shielded for ever."""
-    timer = threading.Timer(seconds, _end_at_once, (space, EXIT_CUT_OFF))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

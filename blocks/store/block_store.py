@@ -45,6 +45,11 @@ class BlockStore:
         self.fragments = FragmentFiles(self._documents, self.stories)
         self.configs = ConfigFiles(self._documents, self.stories)
 
+    @property
+    def changes(self) -> int:
+        """How often something was written, moved or removed."""
+        return self._documents.files.changes
+
     def take_reports(self) -> tuple[SetAside, ...]:
         """The broken files that were set aside since this was asked last."""
         return self._documents.take_reports()

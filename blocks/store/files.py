@@ -89,6 +89,8 @@ class DataFiles:
             raise _failed((root.name,), error) from error
         # Links to the folder itself are the user's own choice.
         self._root = root.resolve()
+        self.changes = 0
+        """How often something was written, moved or removed here by this object."""
 
     def remove_unfinished(self) -> None:
         """Remove what a crash has left unfinished. Only before anybody writes."""
@@ -131,6 +133,7 @@ class DataFiles:
                 signature = _write_new(temporary, name, data)
                 os.rename(name, parts[-1], src_dir_fd=temporary, dst_dir_fd=folder)
                 os.fsync(folder)
+            self.changes += 1
             return signature
 
     def remove(self, parts: Parts) -> bool:
@@ -141,6 +144,7 @@ class DataFiles:
             with _translated(parts):
                 os.unlink(parts[-1], dir_fd=folder)
                 os.fsync(folder)
+            self.changes += 1
             return True
 
     def exists(self, parts: Parts) -> bool:
@@ -244,6 +248,7 @@ class DataFiles:
             for index, name in names.items():
                 _check_part(name)
                 os.rename(str(index), name, src_dir_fd=made, dst_dir_fd=folder)
+                self.changes += 1
             os.fsync(folder)
 
     def discard(self, made: Parts) -> None:
@@ -263,6 +268,7 @@ class DataFiles:
             os.rename(source[-1], target[-1], src_dir_fd=here, dst_dir_fd=there)
             os.fsync(there)
             os.fsync(here)
+        self.changes += 1
         return True
 
     def remove_folder(self, parts: Parts) -> None:
@@ -284,6 +290,7 @@ class DataFiles:
                 number += 1
                 name = f"{parts[-1]}{BROKEN}{stamp}-{number}"
             os.rename(parts[-1], name, src_dir_fd=folder, dst_dir_fd=folder)
+            self.changes += 1
             os.fsync(folder)
             return name
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import ClassVar
 
@@ -24,6 +24,34 @@ SORT_LIMIT = 4_000
 """Ids that are put in order by sorting; with more, going through all objects in order is as fast."""
 
 
+class _Around:
+    """The box around boxes that come and go. Found anew only after one went that may have been at its border."""
+
+    def __init__(self) -> None:
+        self._box: Bounds | None = None
+        # At first not, so that an index that is built costs nothing for a box that nobody asks for.
+        self._is_known = False
+
+    def of(self, boxes: Iterable[Bounds]) -> Bounds | None:
+        """The box around all of them, which are those that came and did not go. None where there is none."""
+        if not self._is_known:
+            self._box = union_of(boxes)
+            self._is_known = True
+        return self._box
+
+    def add(self, box: Bounds) -> None:
+        """Follow a box that came."""
+        if self._is_known:
+            self._box = box if self._box is None else self._box.union(box)
+
+    def discard(self, gone: Bounds) -> None:
+        """Follow a box that went."""
+        around = self._box
+        if self._is_known and around is not None:
+            left, bottom, right, top = gone
+            self._is_known = left > around.left and bottom > around.bottom and right < around.right and top < around.top
+
+
 class LayerContent:
     """The objects of one layer: ids in order of painting, bounds by id, counts by kind. Changed by the index alone."""
 
@@ -34,8 +62,8 @@ class LayerContent:
         self._bounds: dict[str, Bounds] = {}
         self._reach: dict[str, float] = {}
         self._kinds: Counter[str] = Counter()
-        self._around: Bounds | None = None
-        self._around_is_known = True
+        self._around = _Around()
+        self._painted = _Around()
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -97,10 +125,12 @@ class LayerContent:
     @property
     def around(self) -> Bounds | None:
         """The box around all objects; None where there is none."""
-        if not self._around_is_known:
-            self._around = union_of(self._bounds.values())
-            self._around_is_known = True
-        return self._around
+        return self._around.of(self._bounds.values())
+
+    @property
+    def painted_around(self) -> Bounds | None:
+        """The box around all that is painted of the objects; None where there is none."""
+        return self._painted.of(box.grown(self._reach[object_id]) for object_id, box in self._bounds.items())
 
     def add(self, item: DrawingObject) -> None:
         """Follow an object that came."""
@@ -111,8 +141,7 @@ class LayerContent:
             self._keys.append(key)
         self._orders[item.id] = item.order
         self._kinds[item.kind] += 1
-        self._reach[item.id] = paint_reach(item)
-        self._set_bounds(item.id, bounds_of(item))
+        self._set_bounds(item.id, bounds_of(item), paint_reach(item))
 
     def discard(self, item: DrawingObject) -> None:
         """Follow an object that went."""
@@ -125,32 +154,27 @@ class LayerContent:
         self._kinds[item.kind] -= 1
         if not self._kinds[item.kind]:
             del self._kinds[item.kind]
-        del self._reach[item.id]
         self._drop_bounds(item.id)
 
     def move(self, item: DrawingObject) -> None:
         """Follow an object that stayed in its place of the order but may have another outline or stroke."""
-        self._reach[item.id] = paint_reach(item)
-        bounds = bounds_of(item)
-        if bounds != self._bounds[item.id]:
+        bounds, reach = bounds_of(item), paint_reach(item)
+        if bounds != self._bounds[item.id] or reach != self._reach[item.id]:
             self._drop_bounds(item.id)
-            self._set_bounds(item.id, bounds)
+            self._set_bounds(item.id, bounds, reach)
 
-    def _set_bounds(self, object_id: str, bounds: Bounds) -> None:
+    def _set_bounds(self, object_id: str, bounds: Bounds, reach: float) -> None:
         self._bounds[object_id] = bounds
+        self._reach[object_id] = reach
         self._grid.add(object_id, bounds)
-        if self._around_is_known:
-            self._around = bounds if self._around is None else self._around.union(bounds)
+        self._around.add(bounds)
+        self._painted.add(bounds.grown(reach))
 
     def _drop_bounds(self, object_id: str) -> None:
-        gone, around = self._bounds.pop(object_id), self._around
+        gone = self._bounds.pop(object_id)
         self._grid.discard(object_id, gone)
-        if not self._bounds:
-            self._around, self._around_is_known = None, True
-        elif self._around_is_known and around is not None:
-            left, bottom, right, top = gone
-            inside = left > around.left and bottom > around.bottom and right < around.right and top < around.top
-            self._around_is_known = inside
+        self._around.discard(gone)
+        self._painted.discard(gone.grown(self._reach.pop(object_id)))
 
 
 class DrawingIndex:

@@ -50,7 +50,11 @@ _INHERITED = (
 
 def content_box(snapshot: DrawingSnapshot) -> Bounds:
     """The box that shows all of the drawing with a margin."""
-    painted = snapshot.painted_bounds()
+    return box_with_margin(snapshot.painted_bounds())
+
+
+def box_with_margin(painted: Bounds | None) -> Bounds:
+    """What is shown of a drawing whose paint reaches so far; None is one without visible objects."""
     if painted is None:
         return EMPTY_BOX
     return painted.grown(max(MARGIN * max(painted.width, painted.height), MIN_BOX_SIDE))

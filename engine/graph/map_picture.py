@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.drawing.geometry import Bounds
+from engine.drawing.geometry import Bounds, bounds_of_points
 from engine.drawing.raster import render_png
 from engine.drawing.svg import frame_of, render_svg
 from engine.graph.document import NO_FOCUS, Reader, existing_edge, existing_node, focus_of
@@ -52,12 +52,16 @@ class GraphPicture:
         return render_svg(painted, background=theme.background, box=whole)
 
     def _whole(self) -> Bounds:
-        xs = [node.position.x for node in self.nodes] or [0.0]
-        ys = [node.position.y for node in self.nodes] or [0.0]
-        half_width, half_height = NODE_WIDTH / 2 + MARGIN, NODE_HEIGHT / 2 + MARGIN
-        box = Bounds(min(xs) - half_width, min(ys) - half_height, max(xs) + half_width, max(ys) + half_height)
-        (x, y), (width, height) = box.center, SMALLEST_BOX
-        return box.union(Bounds(x - width / 2, y - height / 2, x + width / 2, y + height / 2))
+        return whole_map(bounds_of_points([node.position for node in self.nodes]) if self.nodes else None)
+
+
+def whole_map(around: Bounds | None) -> Bounds:
+    """What a picture of the whole map shows, given the box around the positions of its nodes, if there are any."""
+    half_width, half_height = NODE_WIDTH / 2 + MARGIN, NODE_HEIGHT / 2 + MARGIN
+    left, bottom, right, top = around or Bounds(0.0, 0.0, 0.0, 0.0)
+    box = Bounds(left - half_width, bottom - half_height, right + half_width, top + half_height)
+    (x, y), (width, height) = box.center, SMALLEST_BOX
+    return box.union(Bounds(x - width / 2, y - height / 2, x + width / 2, y + height / 2))
 
 
 def picture(reader: Reader) -> GraphPicture:

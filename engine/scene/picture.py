@@ -18,16 +18,14 @@ from engine.errors import ConflictError
 from engine.records import RecordTable
 from engine.scene.gl_context import GlPlatform, NoContextError
 from engine.scene.gltf import to_glb
-from engine.scene.height_field import terrain_bounds
 from engine.scene.lens import Lens
 from engine.scene.mujoco_library import mujoco
 from engine.scene.mujoco_picture import can_paint, paint_with_mujoco
-from engine.scene.records import Body, Terrain
+from engine.scene.outline import frame_around, line_on_picture
 from engine.scene.renderer import RendererName, detect_renderer, platform_of
 from engine.scene.snapshot import SceneSnapshot, snapshot
 from engine.scene.software_picture import paint_in_software
-from engine.scene.vector import UPRIGHT, Quaternion, Vector
-from engine.scene.view_plan import NEAR
+from engine.scene.vector import Vector
 from engine.theme import Theme
 from engine.view import Rendered, ViewRequest
 
@@ -40,8 +38,6 @@ _MARK_WIDTH = 2
 _SHADE_WIDTH = 4
 _SHADE_COLOR = "#1A1200"
 """A dark line below each mark keeps it visible on bright things."""
-_LIGHT_MARK = 0.15
-"""Half the side of the frame that marks a light, in metres."""
 _PNG_LEVEL = 6
 _painting = Lock()
 """OpenGL's libraries are not made for several pictures at a time in one process."""
@@ -114,52 +110,17 @@ def _mark_selection(image: Image.Image, scene: SceneSnapshot, lens: Lens) -> Non
 
 def _edges_of_selected(scene: SceneSnapshot) -> Iterator[tuple[Vector, Vector]]:
     selected = frozenset(scene.selection[:MOST_MARKS])
-    for item in (*scene.bodies, *scene.terrains):
-        if item.id in selected:
-            yield from _edges(*_frame_of(item))
-    for light in scene.lights:
-        if light.id in selected and light.kind in ("point", "spot"):
-            yield from _edges(light.position, UPRIGHT, Vector(_LIGHT_MARK, _LIGHT_MARK, _LIGHT_MARK))
-
-
-def _frame_of(item: Body | Terrain) -> tuple[Vector, Quaternion, Vector]:
-    if isinstance(item, Body):
-        return item.position, item.rotation, item.size.times(0.5)
-    box = terrain_bounds(item)
-    return box.center, UPRIGHT, box.size.times(0.5)
-
-
-def _edges(center: Vector, turn: Quaternion, half: Vector) -> Iterator[tuple[Vector, Vector]]:
-    """The twelve edges of a turned box."""
-    signs = (-1.0, 1.0)
-    for a in signs:
-        for b in signs:
-            for start, end in (
-                (Vector(-1.0, a, b), Vector(1.0, a, b)),
-                (Vector(a, -1.0, b), Vector(a, 1.0, b)),
-                (Vector(a, b, -1.0), Vector(a, b, 1.0)),
-            ):
-                yield center.plus(turn.turn(_scaled(start, half))), center.plus(turn.turn(_scaled(end, half)))
-
-
-def _scaled(corner: Vector, half: Vector) -> Vector:
-    return Vector(corner.x * half.x, corner.y * half.y, corner.z * half.z)
+    for item in (*scene.bodies, *scene.terrains, *scene.lights):
+        if item.id in selected and (frame := frame_around(item)) is not None:
+            yield from frame.edges()
 
 
 def _on_picture(lens: Lens, start: Vector, end: Vector) -> tuple[float, float, float, float] | None:
-    """The line between two points of the space on the picture, cut where it comes too near to the camera."""
-    ahead = lens.axes[2]
-    first, last = (point.minus(lens.origin).dot(ahead) - NEAR for point in (start, end))
-    if first < 0 and last < 0:
+    """The line between two points of the space on the picture; None for one that cannot be drawn there."""
+    ends = line_on_picture(lens, start, end)
+    if ends is None:
         return None
-    if first < 0:
-        start = start.plus(end.minus(start).times(first / (first - last)))
-    elif last < 0:
-        end = end.plus(start.minus(end).times(last / (last - first)))
-    here, there = lens.place(start), lens.place(end)
-    if here is None or there is None:
-        return None
-    line = (*here, *there)
+    line = (*ends[0], *ends[1])
     return line if max(map(abs, line)) < _FAR_OUTSIDE else None
 
 

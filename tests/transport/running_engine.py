@@ -26,9 +26,11 @@ from tests.transport.tools_on_trial import Hooks
 from transport.app import SpaceApp, make_app
 from transport.asgi import AsgiApp
 from transport.call_answers import STREAM_AFTER_SECONDS
+from transport.ending import end_in_order
 from transport.guard import GuardPolicy
 from transport.listener import Listener, is_loopback, open_listener
-from transport.serve import _end
+from transport.panel_files import read_panel_files
+from transport.serve import ServedSpace
 from transport.server import IDLE_SECONDS, HttpServer
 from transport.status import EndpointFacts
 from transport.world_routes import larger_bodies
@@ -101,7 +103,7 @@ class RunningEngine:
         """The ordered end, as a signal would bring it about."""
         self.ended = True
         with trio.fail_after(self.grace + BOUND_SECONDS):
-            return await _end(self.space, self.server, self.grace)
+            return await end_in_order(ServedSpace(self.space), self.server, self.grace)
 
 
 @asynccontextmanager
@@ -136,9 +138,14 @@ async def running_engine(
     facts = EndpointFacts(
         listener=listener, data=folder / "data", workspace=workspace, force_sse=force_sse, started_at=time.time()
     )
-    app = make_app(space, facts, stream_after=stream_after)
+    panel = read_panel_files()
+    app = make_app(space, facts, panel=panel, stream_after=stream_after)
     policy = GuardPolicy(
-        loopback_only=is_loopback(host), token=token, body_bytes=limits.body_bytes, larger_bodies=larger_bodies(limits)
+        loopback_only=is_loopback(host),
+        token=token,
+        body_bytes=limits.body_bytes,
+        larger_bodies=larger_bodies(limits),
+        open_paths=frozenset(panel),
     )
     server = HttpServer(cast("AsgiApp", app), listener, policy, grace=grace, idle_seconds=idle_seconds)
     with listener.socket:

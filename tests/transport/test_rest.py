@@ -250,7 +250,7 @@ async def test_the_view_is_an_svg_and_a_png(full_engine: RunningEngine) -> None:
     png = await full_engine.request("GET", "/api/view.png?width=64&height=32")
     assert png.header("content-type") == "image/png"
     assert png.body.startswith(PNG)
-    assert png.header("cache-control") == "no-store"
+    assert png.header("cache-control") == "private, no-cache"
 
 
 @pytest.mark.parametrize(

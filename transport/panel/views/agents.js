@@ -1,7 +1,103 @@
-/** Placeholder until the view is built. */
-import { h } from "../dom.js";
+/**
+ * The view of the agents: pick one, and change what the model reads. Owns the address below `#/agents`, and the stores,
+ * which outlive their editor so that nothing that waits to be saved is lost.
+ *
+ * @typedef {import("./agents/agent_list.js").Scope} Scope
+ */
+
+import { h, replace } from "../dom.js";
+import { segment } from "../engine.js";
+import { agentList } from "./agents/agent_list.js";
+import { configStore } from "./agents/config_store.js";
+import { agentEditor } from "./agents/editor.js";
+import { settingsStore } from "./agents/settings_store.js";
+
+export const title = "Agents";
 
 /** @returns {import("../main.js").View} */
 export function create() {
-  return { element: h("div", { class: "empty" }, "agents"), show() {}, hide() {} };
+  /** @type {Map<string, import("./agents/config_store.js").ConfigStore>} */
+  const stores = new Map();
+  /** @type {Map<string, import("./agents/settings_store.js").SettingsStore>} */
+  const stories = new Map();
+  /** @type {{ base: string, stop(): void } | null} */
+  let open = null;
+  let visible = false;
+
+  const list = agentList();
+  const pane = h("div", { class: "agent-pane" });
+  const element = h("div", { class: "agents" }, list.element, pane);
+
+  addEventListener("beforeunload", (event) => {
+    const waiting = [...stores.values(), ...stories.values()].some((each) => each.unsaved > 0);
+    if (waiting) event.preventDefault();
+  });
+
+  /** @param {Scope} scope */
+  function show(scope) {
+    const base = baseOf(scope);
+    if (open?.base === base) return;
+    open?.stop();
+    let store = stores.get(base);
+    if (store === undefined) stores.set(base, store = configStore(base));
+    let settings = null;
+    if (scope.kind === "story") {
+      settings = stories.get(scope.story) ?? settingsStore(scope.story);
+      stories.set(scope.story, settings);
+    }
+    const editor = agentEditor(scope, store, settings);
+    replace(pane, editor.element);
+    open = { base, stop: editor.stop };
+    // A dialog opens on the page, where the element is once the router has put it there.
+    queueMicrotask(editor.shown);
+  }
+
+  function close() {
+    open?.stop();
+    open = null;
+  }
+
+  return {
+    element,
+    show(path) {
+      if (!visible) list.start();
+      visible = true;
+      const scope = scopeOf(path);
+      list.pick(scope);
+      element.classList.toggle("has-agent", scope !== null);
+      if (scope !== null) {
+        show(scope);
+      } else {
+        close();
+        replace(
+          pane,
+          h(
+            "div",
+            { class: "empty" },
+            h("p", {}, "Pick an agent to see what its model reads, and to change it."),
+            h("p", { class: "small" }, "Clients that name no agent get the one that is marked as default."),
+          ),
+        );
+      }
+    },
+    hide() {
+      visible = false;
+      close();
+      list.stop();
+    },
+  };
+}
+
+/** @param {string[]} path @returns {Scope | null} */
+function scopeOf([kind, ...rest]) {
+  if (kind === "space" && rest.length === 1 && rest[0] !== "") return { kind, agent: rest[0] };
+  if (kind === "story" && rest.length === 2) return { kind, story: rest[0], agent: rest[1] };
+  return null;
+}
+
+/** @param {Scope} scope */
+function baseOf(scope) {
+  return scope.kind === "space"
+    ? `/api/agent-blocks/${segment(scope.agent)}`
+    : `/api/stories/${segment(scope.story)}/agent-blocks/${segment(scope.agent)}`;
 }

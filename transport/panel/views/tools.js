@@ -45,7 +45,7 @@ export function create() {
     onkeydown: leaveSearch,
   });
   const filter = stateFilter(update);
-  const agents = agentSelect("Nobody's: all that is offered", () => state.again());
+  const agents = agentSelect("No agent: all tools", () => state.again());
   const expandAll = h("button", { class: "bare", onclick: toggleAll });
   const summary = h("p", { class: "quiet small", role: "status" });
   const problem = h("p", { class: "notice bad", hidden: true });
@@ -158,7 +158,8 @@ export function create() {
    */
   async function override(name, wanted) {
     const preset = known?.presets.find((each) => each.name === name) ?? orphan(name);
-    const now = await setOverride(preset, wanted);
+    const tools = (known?.tools ?? []).filter((tool) => tool.presets.includes(name)).map(nameOf);
+    const now = await setOverride(preset, wanted, tools);
     if (now !== undefined && known !== null) {
       known.presets = known.presets.map((each) => each.name === name ? { ...each, ...now } : each);
       update();

@@ -31,6 +31,7 @@ export function customEditor({ store, scope, drafts, announce }, first) {
   const { id } = first;
   let block = /** @type {CustomBlock} */ (first.custom);
   const isScript = block.type === "script";
+  let isShown = false;
 
   const name = h("input", { id: `name-${id}`, maxlength: MAX_NAME_LENGTH, autocomplete: "off" });
   const warning = h("p", { class: "notice warn small", hidden: true }, NO_SLUG);
@@ -57,7 +58,7 @@ export function customEditor({ store, scope, drafts, announce }, first) {
     shown() {
       if (code === null) area.rows = Math.min(24, Math.max(5, area.value.split("\n").length + 1));
       code?.changed();
-      if (element?.isConnected) output?.changed();
+      if (isShown) output?.changed();
     },
   });
   const insert = (/** @type {string} */ text) => insertText(area, text);
@@ -152,8 +153,13 @@ export function customEditor({ store, scope, drafts, announce }, first) {
     },
     /** It is shown. */
     opened() {
+      isShown = true;
       code?.changed();
       void output?.run();
+    },
+    closed() {
+      isShown = false;
+      output?.stop();
     },
     stop() {
       fragments?.stop();

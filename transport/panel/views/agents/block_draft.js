@@ -27,7 +27,7 @@ const PAUSE_MS = 1500;
  * }} options
  */
 export function selfSaving(field, { store, drafts, key, read, write, problem = () => null, shown = () => {} }) {
-  const status = h("span", { class: "save-state small", "aria-live": "polite" });
+  const status = h("span", { class: "draft-state small", "aria-live": "polite" });
   /** The engine's text that the field is compared with. */
   let known = "";
   /** What the person saw when they began to type. @type {State | null} */
@@ -167,7 +167,7 @@ export function selfSaving(field, { store, drafts, key, read, write, problem = (
   function say(text, kind) {
     if (said === `${kind} ${text}`) return;
     said = `${kind} ${text}`;
-    status.className = `save-state small ${kind && `is-${kind}`}`;
+    status.className = `draft-state small ${kind && `is-${kind}`}`;
     replace(status, text);
   }
 

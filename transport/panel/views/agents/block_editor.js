@@ -152,6 +152,7 @@ export function blockEditor({ store, scope, drafts }, first) {
       return draft.dirty;
     },
     opened() {},
+    closed() {},
     stop: () => fragments?.stop(),
   };
 }

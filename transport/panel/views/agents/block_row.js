@@ -95,6 +95,7 @@ export function blockRow(shared, first) {
     } else {
       opened.delete(id);
       void editor?.flush();
+      editor?.closed();
     }
   }
 
@@ -128,7 +129,8 @@ export function blockRow(shared, first) {
     if (preview.textContent !== line) replace(preview, line);
     preview.classList.toggle("mono", content === null);
     const count = reported?.tokens ?? (content === null ? null : tokensOf(content));
-    replace(tokens, count === null || !block.enabled ? "" : count.toLocaleString("en"));
+    const isKnown = count !== null && block.enabled;
+    replace(tokens, isKnown && count.toLocaleString("en"), isKnown && h("span", { class: "unit" }, " tokens"));
     tokens.title = count === null ? "" : `about ${count} tokens`;
   }
 

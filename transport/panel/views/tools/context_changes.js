@@ -88,7 +88,7 @@ export function contextChanges() {
 function changeRow(change) {
   const when = h("time", { class: "quiet small", title: clock(change.at) });
   const facts = [
-    ...Object.entries(change.facts),
+    ...Object.entries(change.facts).sort(([one], [other]) => rank(one) - rank(other)),
     ...Object.entries(change.overrides ?? {}),
   ];
   const element = h(
@@ -111,6 +111,9 @@ function changeRow(change) {
   );
   return { element, update: (now) => setText(when, ago(now.at)) };
 }
+
+/** Where somebody is comes first; what follows from it, after. @param {string} fact */
+const rank = (fact) => (["surface", "activity"].indexOf(fact) + 3) % 3;
 
 /** @param {[string, { from: unknown, to: unknown }]} fact @param {number} index */
 function factWords([name, { from, to }], index) {

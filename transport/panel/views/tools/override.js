@@ -27,24 +27,24 @@ const agreed = new Set();
  *
  * @param {PresetFacts} preset
  * @param {string} state
+ * @param {string[]} tools the names of its tools
  * @returns {Promise<PresetFacts | undefined>}
  */
-export async function setOverride(preset, state) {
-  if (state === "on" && !await agrees(preset)) return undefined;
+export async function setOverride(preset, state, tools) {
+  if (state === "on" && !await agrees(preset, tools)) return undefined;
   return await attempt(() => api.put(`/api/presets/${segment(preset.name)}/override`, { state }));
 }
 
-/** @param {PresetFacts} preset */
-async function agrees(preset) {
+/** @param {PresetFacts} preset @param {string[]} tools */
+async function agrees(preset, tools) {
   const allows = riskAllows(preset);
   if (allows === "" || agreed.has(preset.name)) return true;
-  const tools = preset.tool_ids.length;
   const yes = await confirm({
     title: `Turn on ${preset.name}?`,
     body: [
       h("p", {}, allows),
-      tools > 0 &&
-      h("p", {}, tools === 1 ? "It has one tool: " : `It has ${tools} tools: `, preset.tool_ids.join(", ")),
+      tools.length > 0 &&
+      h("p", {}, tools.length === 1 ? "Its tool: " : "Its tools: ", h("code", {}, tools.join(", "))),
       h("p", {}, "It stays on in every context until you choose Off or Auto, or until the engine ends."),
     ],
     agree: "Turn on",

@@ -4,7 +4,7 @@ import { h, icon, replace } from "../../dom.js";
 import { keyedList, setText, whenChanged } from "./keyed_list.js";
 import { overrideControl } from "./override.js";
 import { contextButtons, keyOfTool, toolRow } from "./tool_row.js";
-import { counted, presetReason, riskKind, riskLabel } from "./words.js";
+import { counted, presetState, riskKind, riskLabel } from "./words.js";
 
 /**
  * @typedef {import("./words.js").PresetFacts} PresetFacts
@@ -74,9 +74,10 @@ export function presetRow(name, shown, deeds) {
       element.classList.toggle("is-active", preset.active);
       toggle.setAttribute("aria-expanded", String(expanded));
       setText(count, countWords(preset, offered));
-      setText(active, preset.active ? "active" : "not active");
-      active.className = `badge ${preset.active ? "good" : ""}`;
-      setText(reason, presetReason(preset));
+      const now = presetState(preset);
+      setText(active, now.label);
+      active.className = `badge ${now.kind}`;
+      setText(reason, now.reason);
       setText(risk, riskLabel(preset.risk));
       risk.className = `badge ${riskKind(preset.risk)}`;
       risk.hidden = preset.risk === "normal";

@@ -111,21 +111,23 @@ export function patternWords(pattern) {
 }
 
 /**
- * Why the preset offers its tools now, or what it waits for.
+ * Whether the preset offers its tools now, and why, or what it waits for.
  *
  * @param {PresetFacts} preset
+ * @returns {{ label: string, kind: string, reason: string }}
  */
-export function presetReason(preset) {
-  if (preset.active) return preset.active_reason === "override" ? "you turned it on" : "fits this context";
-  if (preset.override_state === "off") return "you turned it off";
+export function presetState(preset) {
+  if (preset.active) {
+    const byUser = preset.active_reason === "override";
+    return { label: "active", kind: "good", reason: byUser ? "you turned it on" : "fits this context" };
+  }
+  if (preset.override_state === "off") return { label: "off", kind: "warn", reason: "you turned it off" };
   if (preset.default_state === "off") {
-    return preset.risk === "normal" ? "off by default" : "off by default, for its risk";
+    return { label: "off", kind: "", reason: preset.risk === "normal" ? "by default" : "by default, for its risk" };
   }
   const contexts = preset.contexts.map(patternWords);
-  if (contexts.length === 0) return "fits no context";
-  return `waits for ${contexts.slice(0, 3).join(" or ")}${
-    contexts.length > 3 ? ` and ${contexts.length - 3} more` : ""
-  }`;
+  const more = contexts.length > 3 ? ` and ${contexts.length - 3} more` : "";
+  return { label: "waiting", kind: "", reason: `for ${contexts.slice(0, 3).join(" or ") || "no context"}${more}` };
 }
 
 /**

@@ -1,0 +1,291 @@
+"""The view of the agents: what a model reads, who may change it, and that nobody's change is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import Dialog, Locator, Page, expect
+
+from tests.live.engine import LiveEngine, wait_until
+
+pytestmark = [pytest.mark.live, pytest.mark.slow]
+
+ANSWER_SECONDS = 10.0
+"""How long the engine may take over one request."""
+
+SCRIPT = "return '<img src=x onerror=alert(1)>' + ctx.story.name;"
+"""A script of somebody else's, whose text would do harm if anything took it for markup."""
+
+
+def test_an_agent_is_picked_by_link_and_keyboard_and_an_unusable_one_says_why(page: Page, engine: LiveEngine) -> None:
+    folder = engine.workspace.parent / "engine" / "agents" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "composition.yml").write_text("- row: restrct\n", encoding="utf-8")
+    page.goto(f"{engine.url}/#/agents")
+    agents = page.get_by_role("navigation", name="Agents")
+    standard = agents.get_by_role("link", name="Standard")
+    expect(standard).to_contain_text("标准模式")
+    expect(standard).to_contain_text("default")
+    standard.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{engine.url}/#/agents/space/code")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Code")
+    expect(page.get_by_text("programs call the tools")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_text("Pick an agent")).to_be_visible()
+    agents.get_by_role("link", name="mine").click()
+    expect(page.get_by_text("This agent cannot be used.")).to_contain_text("Did you mean 'restrict'?")
+    expect(page.get_by_role("button", name="Export…")).to_be_hidden()
+
+
+def test_an_agent_of_ones_own_is_copied_and_removed(page: Page, engine: LiveEngine) -> None:
+    page.goto(f"{engine.url}/#/agents/space/standard")
+    page.get_by_role("button", name="Copy agent…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Id").fill("Not an id")
+    dialog.get_by_role("button", name="Copy").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("is no id of an agent")
+    dialog.get_by_label("Id").fill("careful")
+    dialog.get_by_label("Name").fill("Careful")
+    dialog.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Careful")
+    expect(page).to_have_url(f"{engine.url}/#/agents/space/careful")
+    page.get_by_role("button", name="Remove…").click()
+    page.get_by_role("button", name="Remove the agent").click()
+    expect(page.get_by_text("Pick an agent")).to_be_visible()
+    expect(page.get_by_role("navigation", name="Agents").get_by_role("link", name="Careful")).to_have_count(0)
+
+
+def test_a_story_is_created_where_there_is_none_and_its_agents_say_which_model_they_get_and_why(
+    page: Page, engine: LiveEngine
+) -> None:
+    page.goto(f"{engine.url}/#/agents")
+    page.get_by_role("button", name="Create a story…").click()
+    page.get_by_label("Name").fill("Salt")
+    page.get_by_role("button", name="Create", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Writer")
+    model = page.get_by_role("group").filter(has=page.get_by_role("heading", name="Model"))
+    model.locator("summary").click()
+    expect(model).to_contain_text("There is no provider of models yet")
+    model.get_by_role("button", name="Add a provider…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Address").fill("http://127.0.0.1:9/v1")
+    dialog.get_by_label("Default model").fill("small")
+    dialog.get_by_role("button", name="Add").click()
+    expect(model).to_contain_text("since it is the default provider")
+    model.get_by_label("Set for").select_option("generation")
+    model.get_by_label("Provider").select_option("main")
+    field = model.get_by_label("Model")
+    field.fill("large")
+    field.press("Enter")
+    temperature = model.get_by_label("Temperature")
+    temperature.fill("0.4")
+    temperature.press("Enter")
+    expect(model).to_contain_text("A run asks large of main, temperature 0.4, by what is set for generation.")
+    page.get_by_role("switch", name="Plan before writing").check()
+    wait_until(lambda: _story(engine)["settings"].get("generationMode") == "prewriter", "the mode is saved")
+    assert _story(engine)["settings"]["modelOverrides"] == {
+        "generation": {"providerId": "main", "modelId": "large", "temperature": 0.4}
+    }
+    page.get_by_role("link", name="Librarian Analyze").click()
+    page.get_by_role("switch", name="Analyze after each generation").uncheck()
+    path = f"/api/stories/{_story(engine)['id']}/agent-blocks/librarian.analyze"
+    wait_until(lambda: _get(engine, path)["config"]["disableAutoAnalysis"], "the switch is saved")
+
+
+def test_the_preview_is_cut_exactly_into_blocks_and_follows_every_change_as_text(
+    page: Page, engine: LiveEngine
+) -> None:
+    page.goto(f"{engine.url}/#/agents/space/standard")
+    message = page.get_by_role("region", name="system message")
+    expect(message.locator("summary", has_text="instructions")).to_contain_text("as standard defines it")
+    engine.space("context", "set", "surface=graph")
+    expect(message).to_contain_text("surface=graph")
+    text = "<b>bold</b> &amp; [@block=world]"
+    _patch(engine, "standard", {"overrides": {"tools": {"contentMode": "override", "customContent": text}}})
+    block = message.locator("details").filter(has_text="your text (override)")
+    # A line of a text that looks like a marker is escaped, so it opens no block.
+    expect(block.locator("pre")).to_have_text("[@block=tools]\n<b>bold</b> &amp; [@block=world]")
+    expect(message.locator("b")).to_have_count(0)
+    whole = _get(engine, "/api/agent-blocks/standard/preview")
+    shown = [block.text_content() for block in message.locator("pre").all()]
+    assert "\n\n".join(each or "" for each in shown) == whole["messages"][0]["content"]
+    expect(page.get_by_role("region", name="What the model reads")).to_contain_text(f"≈ {whole['tokens']} tokens")
+
+
+def test_a_tool_is_switched_off_in_one_window_and_the_other_shows_it(
+    page: Page, window: Callable[..., Page], engine: LiveEngine
+) -> None:
+    other = window(f"{engine.url}/#/agents/space/standard")
+    page.goto(f"{engine.url}/#/agents/space/standard")
+    for each in (page, other):
+        each.locator("summary", has_text="Tools").click()
+    page.get_by_role("switch", name="space_app_set_theme").uncheck()
+    expect(other.get_by_role("switch", name="space_app_set_theme")).not_to_be_checked()
+    # Another tool, and at the same time: neither window undoes what the other has done.
+    other.get_by_role("switch", name="space_drawing_undo").uncheck()
+    page.get_by_role("switch", name="space_drawing_redo").uncheck()
+    wait_until(lambda: len(_config(engine)["disabledTools"]) == 3, "all three are off")
+    for each in (page, other):
+        expect(each.locator("summary", has_text="Tools")).to_contain_text("of")
+        expect(each.get_by_role("switch", name="space_drawing_redo")).not_to_be_checked()
+        expect(each.get_by_role("switch", name="space_drawing_undo")).not_to_be_checked()
+
+
+def test_two_people_change_one_text_and_both_versions_are_shown_until_one_is_picked(
+    page: Page, window: Callable[..., Page], engine: LiveEngine
+) -> None:
+    _patch(engine, "standard", {"overrides": {"world": {"contentMode": "append", "customContent": "As it was."}}})
+    other = window(f"{engine.url}/#/agents/space/standard")
+    page.goto(f"{engine.url}/#/agents/space/standard")
+    mine, theirs = (_open_text(each, "world") for each in (page, other))
+    mine.fill("As I want it.")
+    theirs.fill("As they want it.")
+    theirs.blur()
+    wait_until(lambda: _text(engine) == "As they want it.", "their change is saved")
+    mine.blur()
+    dialog = page.get_by_role("dialog", name="Changed in two places")
+    expect(dialog.get_by_label("Theirs", exact=True)).to_have_text("As they want it.")
+    expect(dialog.get_by_label("Mine", exact=True)).to_have_text("As I want it.")
+    page.keyboard.press("Escape")
+    expect(mine).to_have_value("As I want it.")
+    assert _text(engine) == "As they want it."
+    page.get_by_role("button", name="Show both versions…").click()
+    dialog.get_by_role("button", name="Keep mine").click()
+    wait_until(lambda: _text(engine) == "As I want it.", "mine is saved")
+    expect(theirs).to_have_value("As I want it.")
+
+    # The other way round: what is not used can still be copied.
+    theirs.fill("Once more.")
+    mine.fill("And again.")
+    mine.blur()
+    wait_until(lambda: _text(engine) == "And again.", "mine is saved")
+    theirs.blur()
+    other.get_by_role("button", name="Take theirs").click()
+    expect(theirs).to_have_value("And again.")
+    other.get_by_role("button", name="Copy mine").click()
+    assert other.evaluate("navigator.clipboard.readText()") == "Once more."
+    assert _text(engine) == "And again."
+
+
+def test_what_is_typed_while_the_engine_restarts_is_saved_when_it_is_back(page: Page, engine: LiveEngine) -> None:
+    _patch(engine, "standard", {"overrides": {"world": {"contentMode": "append", "customContent": "Before."}}})
+    page.goto(f"{engine.url}/#/agents/space/standard")
+    field = _open_text(page, "world")
+    field.fill("Half a")
+    engine.stop()
+    field.press("End")
+    field.press_sequentially(" sentence.")
+    field.blur()
+    state = page.get_by_role("status", name="Saving")
+    expect(state).to_have_text("1 not saved: the engine does not answer yet")
+    expect(field).to_have_value("Half a sentence.")
+    engine.start()
+    expect(state).to_have_text("Everything is saved")
+    assert _text(engine) == "Half a sentence."
+    expect(field).to_have_value("Half a sentence.")
+
+
+def test_an_import_shows_its_scripts_as_text_before_it_is_taken_and_can_be_undone(
+    page: Page, engine: LiveEngine
+) -> None:
+    alerts: list[Dialog] = []
+    page.on("dialog", alerts.append)
+    _patch(engine, "standard", {"disabledTools": ["space_drawing_undo"]})
+    before = _config(engine)
+    page.goto(f"{engine.url}/#/agents/space/standard")
+    page.get_by_role("button", name="Import…").click()
+    dialog = page.get_by_role("dialog", name="Import a configuration")
+    area = dialog.get_by_label("The configuration as text")
+    take = dialog.get_by_role("button", name="Replace")
+    area.fill("{")
+    expect(dialog.get_by_role("alert")).to_contain_text("This is no configuration")
+    expect(take).to_be_disabled()
+    area.fill(json.dumps({"config": {"customBlocks": [{"id": "x", "name": "X", "role": "system", "type": "simple"}]}}))
+    take.click()
+    expect(dialog.get_by_role("alert")).to_contain_text("customBlocks.0.id: must be 'cb-' and 4 to 12 of a-z and 0-9")
+    assert _config(engine) == before
+
+    block = {"id": "cb-abcd", "name": "Hero", "role": "system", "type": "script", "content": SCRIPT}
+    area.fill(json.dumps({"agentName": "code", "config": {"customBlocks": [block]}}))
+    scripts = dialog.get_by_role("region", name="Scripts that come in")
+    expect(scripts.get_by_label("Script Hero")).to_have_text(SCRIPT)
+    expect(dialog).to_contain_text("It was exported from code.")
+    assert _config(engine) == before
+    dialog.get_by_role("button", name="Replace it, with 1 script").click()
+    expect(page.get_by_role("region", name="system message")).to_contain_text("<img src=x onerror=alert(1)>home")
+    expect(page.locator("img[src='x']")).to_have_count(0)
+    page.get_by_role("button", name="Undo", exact=True).click()
+    wait_until(lambda: _config(engine) == before, "the old configuration is back")
+    assert not alerts
+
+
+def test_a_configuration_goes_out_as_a_file_and_comes_in_from_it_and_a_reset_can_be_undone(
+    page: Page, engine: LiveEngine, tmp_path: Path
+) -> None:
+    _patch(engine, "standard", {"overrides": {"tools": {"enabled": False}}, "disabledTools": ["space_drawing_undo"]})
+    changed = _config(engine)
+    page.goto(f"{engine.url}/#/agents/space/standard")
+    page.get_by_role("button", name="Export…").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    file = tmp_path / download.value.suggested_filename
+    download.value.save_as(file)
+    assert json.loads(file.read_text(encoding="utf-8"))["config"] == changed
+    page.get_by_role("button", name="Close").click()
+
+    page.get_by_role("button", name="Reset…").click()
+    question = page.get_by_role("dialog")
+    expect(question).to_contain_text("1 tool switched off: space_drawing_undo")
+    question.get_by_role("button", name="Reset to defaults").click()
+    wait_until(lambda: _config(engine)["disabledTools"] == [], "it is as it comes")
+    page.get_by_role("button", name="Undo", exact=True).click()
+    wait_until(lambda: _config(engine) == changed, "the reset is undone")
+
+    page.goto(f"{engine.url}/#/agents/space/minimal")
+    page.get_by_role("button", name="Import…").click()
+    page.get_by_label("From a file").set_input_files(file)
+    page.get_by_role("button", name="Replace the configuration").click()
+    wait_until(lambda: _config(engine, "minimal") == changed, "the other agent has it")
+
+
+def _open_text(page: Page, block: str) -> Locator:
+    """The field of the text that is put to a builtin block."""
+    row = page.get_by_role("listitem").filter(has_text=block).filter(has=page.get_by_role("switch"))
+    row.get_by_role("button", name="expand").click()
+    return row.get_by_role("textbox")
+
+
+def _config(engine: LiveEngine, agent: str = "standard") -> dict[str, Any]:
+    return _get(engine, f"/api/agent-blocks/{agent}")["config"]
+
+
+def _text(engine: LiveEngine) -> str | None:
+    return _config(engine)["overrides"].get("world", {}).get("customContent")
+
+
+def _story(engine: LiveEngine) -> dict[str, Any]:
+    (story,) = _get(engine, "/api/stories")["stories"]
+    return story
+
+
+def _get(engine: LiveEngine, path: str) -> Any:
+    with urlopen(f"{engine.url}{path}", timeout=ANSWER_SECONDS) as answer:
+        return json.load(answer)
+
+
+def _patch(engine: LiveEngine, agent: str, patch: dict[str, Any]) -> None:
+    request = Request(
+        f"{engine.url}/api/agent-blocks/{agent}/config",
+        json.dumps(patch).encode(),
+        {"Content-Type": "application/json"},
+        method="PATCH",
+    )
+    with urlopen(request, timeout=ANSWER_SECONDS):
+        pass

@@ -1,0 +1,203 @@
+/**
+ * Every agent that can be picked: Space's own, and those of a story that is chosen here. Owns the list and the choice of
+ * the story; a row is a link, so that Back works.
+ *
+ * @typedef {{ kind: "space", agent: string } | { kind: "story", story: string, agent: string }} Scope
+ */
+
+import { h, icon, replace } from "../../dom.js";
+import { api, segment } from "../../engine.js";
+import { watch } from "../../watch.js";
+import { formDialog } from "./form_dialog.js";
+import { keyed } from "./keyed.js";
+
+/** The value of the entry that makes a story; no id of one looks like this. */
+const NEW_STORY = "\u0000new";
+
+export function agentList() {
+  /** @type {Scope | null} */
+  let picked = null;
+  /** @type {{ agents: any[], problems: string[], stories: any[], storyAgents: any[] } | null} */
+  let known = null;
+  /** @type {string | null} */
+  let story = null;
+  const own = h("ul", { class: "agent-rows" });
+  const ofStory = h("ul", { class: "agent-rows" });
+  const problems = h("div", {});
+  const choice = h("select", { "aria-label": "Story", onchange: choose });
+  const empty = h(
+    "div",
+    { class: "agent-empty" },
+    h("p", { class: "quiet" }, "Nine agents write a story and look after it. They need one to begin with."),
+    h("button", { class: "primary", onclick: createStory }, icon("plus"), "Create a story…"),
+  );
+  const fault = h("p", { class: "notice bad", role: "alert", hidden: true });
+  const element = h(
+    "nav",
+    { class: "agent-list", "aria-label": "Agents", onkeydown: move },
+    fault,
+    h("h2", { id: "own-agents" }, "Space’s own agents"),
+    own,
+    problems,
+    h("div", { class: "agent-list-head" }, h("h2", { id: "story-agents" }, "Story agents"), choice),
+    empty,
+    ofStory,
+  );
+  own.setAttribute("aria-labelledby", "own-agents");
+  ofStory.setAttribute("aria-labelledby", "story-agents");
+
+  const showOwn = keyed(own, (/** @type {any} */ each) => `${each.trust} ${each.id}`, () => {
+    const link = h("a", {});
+    return {
+      element: h("li", {}, link),
+      update(agent) {
+        link.href = `#/agents/space/${segment(agent.id)}`;
+        current(link, picked?.kind === "space" && picked.agent === agent.id);
+        replace(
+          link,
+          h(
+            "span",
+            { class: "agent-name" },
+            agent.names.en ?? agent.id,
+            agent.names.zh && agent.names.zh !== agent.names.en &&
+              h("span", { class: "quiet", lang: "zh" }, agent.names.zh),
+          ),
+          h(
+            "span",
+            { class: "agent-badges" },
+            agent.default && h("span", { class: "badge accent" }, "default"),
+            agent.trust === "user" && h("span", { class: "badge" }, "yours"),
+            agent.usable
+              ? h("span", { class: "badge", title: `presentation from ${agent.mode_source}` }, agent.mode)
+              : h("span", { class: "badge bad" }, "unusable"),
+            agent.usable && h(
+              "span",
+              { class: "quiet small agent-count", title: "tools that it can use now" },
+              `${agent.capability_count} tool${agent.capability_count === 1 ? "" : "s"}`,
+            ),
+          ),
+          !agent.usable && h("span", { class: "small agent-reason" }, agent.unusable.reason),
+        );
+      },
+    };
+  });
+
+  const showOfStory = keyed(ofStory, (/** @type {any} */ each) => each.agentName, () => {
+    const link = h("a", {});
+    return {
+      element: h("li", {}, link),
+      update(agent) {
+        link.href = `#/agents/story/${segment(story ?? "")}/${segment(agent.agentName)}`;
+        current(link, picked?.kind === "story" && picked.agent === agent.agentName && picked.story === story);
+        replace(
+          link,
+          h("span", { class: "agent-name" }, agent.displayName),
+          h("span", { class: "quiet small" }, agent.description),
+        );
+      },
+    };
+  });
+
+  const loader = watch(
+    ["agents", "blocks", "tools", "presets"],
+    async (signal) => {
+      const [{ agents, problems }, { stories }, all] = await Promise.all([
+        api.get("/api/agents", { signal }),
+        api.get("/api/stories", { signal }),
+        api.get("/api/agent-blocks", { signal }),
+      ]);
+      return {
+        agents,
+        problems,
+        stories,
+        storyAgents: all.filter((/** @type {any} */ each) => each.family === "story"),
+      };
+    },
+    (now) => {
+      known = now;
+      fault.hidden = true;
+      update();
+    },
+    (error) => {
+      replace(fault, error.message);
+      fault.hidden = false;
+    },
+  );
+
+  function update() {
+    if (known === null) return;
+    const { agents, stories } = known;
+    const ids = stories.map((each) => each.id);
+    if (picked?.kind === "story") story = picked.story;
+    if (story === null || !ids.includes(story)) story = picked?.kind === "story" ? story : ids[0] ?? null;
+    showOwn(agents);
+    replace(problems, known.problems.map((each) => h("p", { class: "notice warn small" }, each)));
+    const key = JSON.stringify(stories.map((each) => [each.id, each.name]));
+    if (choice.dataset.shown !== key) {
+      choice.dataset.shown = key;
+      replace(
+        choice,
+        stories.map((each) => h("option", { value: each.id }, each.name || each.id)),
+        h("option", { value: NEW_STORY }, "New story…"),
+      );
+    }
+    if (story !== null) choice.value = story;
+    choice.hidden = stories.length === 0;
+    empty.hidden = stories.length > 0;
+    showOfStory(story !== null && ids.includes(story) ? known.storyAgents : []);
+  }
+
+  async function choose() {
+    if (choice.value === NEW_STORY) {
+      choice.value = story ?? "";
+      await createStory();
+      return;
+    }
+    story = choice.value;
+    if (picked?.kind === "story") location.hash = `#/agents/story/${segment(story)}/${segment(picked.agent)}`;
+    else update();
+  }
+
+  async function createStory() {
+    const made = await formDialog({
+      title: "Create a story",
+      agree: "Create",
+      fields: [{ name: "name", label: "Name", required: true }],
+      submit: ({ name }) => api.post("/api/stories", { name }),
+    });
+    if (made === null) return;
+    story = made.id;
+    await loader.again();
+    location.hash = `#/agents/story/${segment(made.id)}/generation.writer`;
+  }
+
+  /** @param {KeyboardEvent} event */
+  function move(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const links = [...element.querySelectorAll("a")];
+    const at = links.indexOf(/** @type {HTMLAnchorElement} */ (document.activeElement));
+    if (step === undefined || at < 0) return;
+    event.preventDefault();
+    links[Math.min(links.length - 1, Math.max(0, at + step))].focus();
+  }
+
+  return {
+    element,
+    /** @param {Scope | null} scope */
+    pick(scope) {
+      picked = scope;
+      update();
+    },
+    /** Where a person begins who has picked none: the agent that clients get. */
+    first: () => known?.agents.find((each) => each.default && each.usable)?.id ?? known?.agents[0]?.id ?? null,
+    again: loader.again,
+    start: loader.start,
+    stop: loader.stop,
+  };
+}
+
+/** @param {HTMLAnchorElement} link @param {boolean} is */
+function current(link, is) {
+  if (is) link.setAttribute("aria-current", "true");
+  else link.removeAttribute("aria-current");
+}
