@@ -21,7 +21,7 @@ from actors.errors import ActorError
 from actors.logged_call import CLIENT_GONE, Caller, CallSource
 from actors.published import Published
 from actors.session_talk import SessionTalk
-from actors.sessions import ActiveSession, End, NoteUnfollowed, SessionsActor
+from actors.sessions import ActiveSession, CallClaim, End, NoteUnfollowed, SessionsActor
 from actors.stateless_talk import StatelessTalk
 from actors.tasks import CancelTask, CompleteTask, FailTask, TasksActor
 from protocol.decision import CallTool
@@ -114,9 +114,10 @@ class Calls:
             caller = caller_of(active.session.audience, decision.stateless or active.session)
             name = prepared.entry.definition.name
             call.logged = self.log.begin(caller, name, prepared.arguments, call.cancel_because)
-        active.claim_for(decision.request_id).attach(call.scope)
+        claim = active.claim_for(decision.request_id)
+        claim.attach(call.scope)
         self._running[call] = None
-        self._nursery.start_soon(self._run, call, active)
+        self._nursery.start_soon(self._run, call, active, claim)
         return call
 
     def answer(self, send_answer: Callable[[], Awaitable[None]]) -> None:
@@ -158,7 +159,7 @@ class Calls:
             for call in self._running
         )
 
-    async def _run(self, call: Call, active: ActiveSession) -> None:
+    async def _run(self, call: Call, active: ActiveSession, claim: CallClaim) -> None:
         ending: Ending | None = None
         revision = self._tools.revision(active.session.audience)
         try:
@@ -172,6 +173,7 @@ class Calls:
         finally:
             if call.scope.cancelled_caught:
                 ending = None
+                call.cut_off_because = call.cut_off_because or claim.because
             _note_end(call, ending)
             call.finish(ending)
             if call.task is not None:

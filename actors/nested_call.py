@@ -21,7 +21,7 @@ from protocol.client_capabilities import ClientCapabilities
 from protocol.input_request import InputRequest, InputRequired, InputResponse
 from protocol.interaction import InputNeededError
 from protocol.log_level import LogLevel
-from protocol.tool import ToolCall, ToolError
+from protocol.tool import NotRunError, ToolCall
 
 _DIGEST_CHARACTERS = 16
 """Of what tells the questions of one call from those of another; what else the call is stands before it."""
@@ -62,7 +62,7 @@ class Questions:
         return f"{tool}-{digest}-{count}:"
 
     async def ask(self, tool: str, requests: Mapping[str, InputRequest]) -> Mapping[str, InputResponse]:
-        """Ask through the outer call. Raises `ToolError` where that cannot be."""
+        """Ask through the outer call. Raises `NotRunError` where that cannot be."""
         if self.acted:
             # A client that knows tasks can be asked at any time once the call is one.
             await self.outer.become_task()
@@ -71,7 +71,7 @@ class Questions:
                 return await self.outer.ask(requests)
         except InputNeededError as error:
             if self.acted or self._stop is None:
-                raise ToolError(
+                raise NotRunError(
                     f"{tool} was not run: the user has to be asked first, and this client can be asked only before a "
                     f"program has changed anything. Let {tool} be the first of the program, or call it by itself."
                 ) from None

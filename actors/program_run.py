@@ -167,10 +167,13 @@ class ProgramCalls:
                 logged.refuse(failed.message)
             raise
         call = NestedCall(self._group, name, self._report, self._questions, argument, logged)
+        outcome: ToolOutcome | None = None
         try:
             outcome = await run_tool(prepared, call)
         finally:
-            if not prepared.entry.definition.reads_only:
+            # One that the user declined was not run, so the next one may still ask.
+            was_run = outcome is None or not outcome.not_run
+            if was_run and not prepared.entry.definition.reads_only:
                 self._questions.acted = True
         if logged is not None:
             logged.end(outcome)

@@ -80,6 +80,7 @@ class ProxyConnection:
         self._session: ClientSession | None = None
         self._dispatcher: JSONRPCDispatcher[Any] | None = None
         self._leaving = trio.Event()
+        self._doubted = trio.Event()
         self.closed = trio.Event()
         """Set when the connection is over; `reason` says why."""
         self.reason = "the connection was closed"
@@ -110,6 +111,9 @@ class ProxyConnection:
             self.reason = _said(error)
             if not ready:
                 raise ProxyServerError(self.reason) from error
+        except BaseExceptionGroup as group:
+            # Cancelled while the connection broke: what broke is of no interest any more, and must not get further.
+            raise _without_errors(group) from None
         finally:
             self.closed.set()
 
@@ -139,6 +143,8 @@ class ProxyConnection:
                 raise ProxyServerError(
                     f"it has not answered within {seconds:g} s, and was told that nobody waits any more"
                 ) from error
+            # It may have been started anew and know nobody; whether it does is looked at now.
+            self._doubted.set()
             raise
         except ValidationError as error:
             raise ProxyServerError(f"its answer is none that MCP knows: {_said(error)}") from error
@@ -197,7 +203,9 @@ class ProxyConnection:
     async def _look_after(self, session: ClientSession) -> None:
         """A server without a process says nothing when it goes."""
         while True:
-            await trio.sleep(HEALTH_SECONDS)
+            with trio.move_on_after(HEALTH_SECONDS):
+                await self._doubted.wait()
+            self._doubted = trio.Event()
             try:
                 with trio.fail_after(ANSWER_SECONDS):
                     await session.send_ping()
@@ -344,6 +352,13 @@ def _said(error: BaseException) -> str:
     if isinstance(first, ProxyServerError | MCPError) and text:
         return text
     return f"{type(first).__name__}: {text}" if text else type(first).__name__
+
+
+def _without_errors(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What is left of it without errors, which is never nothing: a group of errors alone is an `Exception`."""
+    _, rest = group.split(Exception)
+    assert rest is not None  # noqa: S101 - see above
+    return rest
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:

@@ -312,9 +312,10 @@ class ProxyServer:
     async def _call(self, tool: str, arguments: JsonObject, call: Interaction) -> ToolOutcome:
         connection = self._connection
         if connection is None or connection.closed.is_set():
+            why = self._away if connection is None else self._log.clean(connection.reason)
             raise ToolError(
-                f"the MCP server of unit {self._unit!r} is away: {self._away if connection is None else connection.reason}. Nothing was done. It is tried again by "
-                "itself; try later, or tell the user."
+                f"the MCP server of unit {self._unit!r} is away: {why}. Nothing was done. It is tried again by itself; "
+                "try later, or tell the user."
             )
         try:
             result = await connection.call(tool, arguments, self._settings.call_seconds, _Rising(call.progress))

@@ -19,7 +19,7 @@ from protocol.session import Session
 class Question:
     """One question to a client: the message to send, and the answer once it has come."""
 
-    __slots__ = ("answer", "id", "message", "settled")
+    __slots__ = ("answer", "id", "lost", "message", "settled")
 
     def __init__(self, asked: AskedClient) -> None:
         self.id = asked.id
@@ -28,11 +28,19 @@ class Question:
         """Set with the answer, or when none can come any more."""
         self.answer: InputResponse | MalformedAnswer | None = None
         """None where none came, or where a form was filled in wrongly."""
+        self.lost: str | None = None
+        """Why no answer can come, once that is known."""
 
     def settle(self, answer: InputResponse | MalformedAnswer | None = None) -> None:
         """Let whoever asked go on. What comes first counts."""
         if not self.settled.is_set():
             self.answer = answer
+            self.settled.set()
+
+    def lose(self, reason: str) -> None:
+        """As `settle`, where no answer can come any more."""
+        if not self.settled.is_set():
+            self.lost = reason
             self.settled.set()
 
 
@@ -73,7 +81,7 @@ class Questions:
             self._table.forget(session_id, request_id)
             question = self._open.pop(request_id, None)
             if question is not None:
-                question.settle()
+                question.lose("nobody waits for the answer any more")
 
     def end_session(self, session_id: str) -> None:
         """Wait for no answer of a session any more."""

@@ -42,10 +42,12 @@ class CallClaim:
     Made by the request, cancelled by the sessions actor (a cancellation, the end of the session) or by the request.
     """
 
-    __slots__ = ("_cancelled", "_scopes", "request_id")
+    __slots__ = ("_cancelled", "_scopes", "because", "request_id")
 
     def __init__(self, request_id: RequestId) -> None:
         self.request_id = request_id
+        self.because: str | None = None
+        """Why it was cancelled, where that was not its client."""
         self._scopes: list[trio.CancelScope] = []
         self._cancelled = False
 
@@ -60,8 +62,10 @@ class CallClaim:
         if self._cancelled:
             scope.cancel()
 
-    def cancel(self) -> None:
-        """Cancel what runs for this claim, now or later. Idempotent."""
+    def cancel(self, because: str | None = None) -> None:
+        """Cancel what runs for this claim, now or later. Idempotent; the first reason counts."""
+        if not self._cancelled:
+            self.because = because
         self._cancelled = True
         for scope in self._scopes:
             scope.cancel()

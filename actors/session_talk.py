@@ -25,6 +25,13 @@ from protocol.tool import ToolError
 ANSWER_SECONDS = 600.0
 """How long a client may take to answer, seconds: a person may have to read and fill in something."""
 
+REACHED_NOBODY = (
+    "the question has reached nobody, since the client has no stream open that could carry it. Let it accept "
+    "text/event-stream beside application/json with each POST, or open the stream of the session with GET (in "
+    "2025-03-26: for a call in an array), and call again"
+)
+"""What is told of a question that could not be delivered."""
+
 LAST_WORD_SECONDS = 1.0
 """How long a call that is being cancelled may take to forget its questions."""
 
@@ -101,7 +108,7 @@ class SessionTalk:
     def unheard(self) -> None:
         """See `Talk`."""
         for question in self._open:
-            question.settle()
+            question.lose(REACHED_NOBODY)
 
     async def _take_back(self, call: Call, ids: list[str]) -> None:
         with trio.CancelScope(shield=True, deadline=trio.current_time() + LAST_WORD_SECONDS):
@@ -115,6 +122,8 @@ class SessionTalk:
 
 def _answer_of(key: str, question: Question) -> InputResponse:
     answer = question.answer
+    if question.lost is not None:
+        raise refused_question(question.lost)
     if answer is None:
         raise ToolError(f"the client gave no answer to {key!r} that fits the question")
     if isinstance(answer, MalformedAnswer):

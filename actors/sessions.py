@@ -123,6 +123,8 @@ __all__ = [
     "Watch",
 ]
 
+_SESSION_ENDED = "its session has ended"
+
 _log = structlog.stdlib.get_logger("mcp")
 
 
@@ -480,7 +482,7 @@ class SessionsActor(Actor[SessionBook]):
         if attachment.log is not None:
             attachment.log.end()
         for handle in self.state.calls.of_session(session.id):
-            self.state.claims[handle.serial].cancel()
+            self.state.claims[handle.serial].cancel(_SESSION_ENDED)
         self.state.questions.end_session(session.id)
         self.state.events.end_session(session.id)
 

@@ -19,6 +19,9 @@ from cli.options import DEFAULT_URL, JsonOption, TokenOption, UrlOption, engine_
 PATH = "/api/calls"
 COLUMNS = ("call", "started at", "from", "agent", "tool", "state", "seconds", "error", "arguments")
 
+RUNNING = "running"
+"""The state of a call that has not ended."""
+
 FOLLOW_SECONDS = 0.5
 """How often an engine that is followed is asked for news."""
 
@@ -82,18 +85,20 @@ def _rows(answer: Answer[CallRows]) -> list[Row]:
 
 def _news(engine: EngineClient, last: CallRows) -> Iterator[Row]:
     """What begins and ends from now on. A call is told of once for each state, however often it reports progress."""
-    told = {row.id: row.state for row in last.calls}
+    running = {row.id for row in last.calls if row.state == RUNNING}
     while True:
         answer = engine.ask(CallRows, "GET", PATH, query={"after": last.version, "limit": PAGE})
         if answer.value.engine != last.engine:
             # Another process, which counts from the start.
-            last, told = answer.value.model_copy(update={"version": 0}), {}
+            last = answer.value.model_copy(update={"version": 0})
+            running.clear()
             continue
-        last = answer.value
+        known, last = last.version, answer.value
         for row, raw in _rows(answer):
-            if told.get(row.id) != row.state:
-                told[row.id] = row.state
-                yield row, raw
+            if row.version <= known or (row.state == RUNNING and row.id in running):
+                continue
+            (running.add if row.state == RUNNING else running.discard)(row.id)
+            yield row, raw
         if len(last.calls) < PAGE:
             time.sleep(FOLLOW_SECONDS)
 

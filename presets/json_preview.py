@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 INDENT = 2
 """Spaces a level."""
@@ -43,16 +43,35 @@ def json_preview(value: object, characters: int) -> str:
 
     `characters` below what the smallest preview needs (some 200) may be exceeded a little.
     """
-    text = ""
+    shown = _first_that_fits(value, characters, _Cut)
+    return json.dumps(_kind(value), ensure_ascii=False) if shown is None else shown.text
+
+
+class Shown(NamedTuple):
+    """A value as JSON. `is_whole` says that nothing is left out."""
+
+    text: str
+    is_whole: bool
+
+
+def json_without_middle(value: object, characters: int) -> Shown | None:
+    """As `json_preview`, but of everything that is too long the beginning and the end are shown, and the middle is
+    counted: for who must not be deceived about an end. None where nothing of the value could be told so.
+    """
+    return _first_that_fits(value, characters, _CutInTheMiddle)
+
+
+def _first_that_fits(value: object, characters: int, kind: type[_Cut]) -> Shown | None:
     for items, length in _STEPS:
+        cutter = kind(items, length, characters)
         try:
-            cut = _Cut(items, length, characters).of(value, _DEEPEST)
+            cut = cutter.of(value, _DEEPEST)
         except _TooManyError:
             continue
         text = json.dumps(cut, ensure_ascii=False, indent=INDENT)
         if len(text) <= characters:
-            return text
-    return json.dumps(_kind(value), ensure_ascii=False)
+            return Shown(text, cutter.is_whole)
+    return None
 
 
 class _TooManyError(Exception):
@@ -66,6 +85,7 @@ class _Cut:
         self._items = items
         self._length = length
         self._left = most
+        self.is_whole = True
 
     def of(self, value: object, levels: int) -> object:
         self._left -= 1
@@ -73,30 +93,77 @@ class _Cut:
             raise _TooManyError
         match value:
             case str():
-                if len(value) <= self._length:
-                    return value
-                return f"{value[: self._length]}… ({len(value) - self._length} more characters)"
+                return value if len(value) <= self._length else self._text(value)
             case Mapping():
                 members = cast("Mapping[str, Any]", value)
-                if levels == 0 and members:
-                    return _kind(members)
-                shown = {
-                    key[: self._length]: self.of(member, levels - 1)
-                    for key, member in islice(members.items(), self._items)
-                }
-                if len(members) > self._items:
-                    shown["…"] = f"{len(members) - self._items} more members"
-                return shown
+                return self._too_deep(members) if levels == 0 and members else self._members(members, levels - 1)
             case Sequence():
                 entries = cast("Sequence[Any]", value)
-                if levels == 0 and entries:
-                    return _kind(entries)
-                listed = [self.of(entry, levels - 1) for entry in islice(entries, self._items)]
-                if len(entries) > self._items:
-                    listed.append(f"… {len(entries) - self._items} more items")
-                return listed
+                return self._too_deep(entries) if levels == 0 and entries else self._entries(entries, levels - 1)
             case _:
                 return value
+
+    def _too_deep(self, value: object) -> str:
+        self.is_whole = False
+        return _kind(value)
+
+    def _text(self, text: str) -> str:
+        return f"{text[: self._length]}… ({len(text) - self._length} more characters)"
+
+    def _members(self, members: Mapping[str, Any], levels: int) -> object:
+        shown = {key[: self._length]: self.of(member, levels) for key, member in islice(members.items(), self._items)}
+        if len(members) > self._items:
+            shown["…"] = f"{len(members) - self._items} more members"
+        return shown
+
+    def _entries(self, entries: Sequence[Any], levels: int) -> object:
+        listed = [self.of(entry, levels) for entry in islice(entries, self._items)]
+        if len(entries) > self._items:
+            listed.append(f"… {len(entries) - self._items} more items")
+        return listed
+
+
+class _CutInTheMiddle(_Cut):
+    """As `_Cut`, but everything keeps its end as well. No member takes the place of another whose name begins alike."""
+
+    def _text(self, text: str) -> str:
+        self.is_whole = False
+        head = (self._length + 1) // 2
+        tail = self._length - head
+        return f"{text[:head]}… ({len(text) - self._length} characters are left out here) …{text[-tail:]}"
+
+    def _members(self, members: Mapping[str, Any], levels: int) -> object:
+        head, tail = self._ends(len(members))
+        shown: dict[str, object] = {}
+        for number, (key, member) in enumerate(members.items()):
+            if number < head or number >= len(members) - tail:
+                shown[self._name(key, shown)] = self.of(member, levels)
+            elif number == head:
+                shown[self._name("…", shown)] = f"{len(members) - head - tail} members are left out here"
+        return shown
+
+    def _entries(self, entries: Sequence[Any], levels: int) -> object:
+        head, tail = self._ends(len(entries))
+        listed = [self.of(entry, levels) for entry in islice(entries, head)]
+        if head + tail < len(entries):
+            listed.append(f"… {len(entries) - head - tail} items are left out here")
+            listed.extend(self.of(entry, levels) for entry in entries[len(entries) - tail :])
+        return listed
+
+    def _ends(self, count: int) -> tuple[int, int]:
+        """How many are shown of the beginning and of the end."""
+        if count <= self._items:
+            return count, 0
+        self.is_whole = False
+        return (self._items + 1) // 2, self._items // 2
+
+    def _name(self, key: str, taken: Mapping[str, object]) -> str:
+        name = cut = key if len(key) <= self._length else self._text(key)
+        number = 1
+        while name in taken:
+            number += 1
+            name = f"{cut} ({number})"
+        return name
 
 
 def _kind(value: object) -> str:

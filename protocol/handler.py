@@ -343,7 +343,7 @@ class Handler:
             body["inputRequests"] = {key: wire_request(request, revision) for key, request in asked.items()}
         try:
             if required.state is not None:
-                body["requestState"] = self._stateless.sealer.seal(required.state, facts.binding)
+                body["requestState"] = self._stateless.sealer.seal(required.state, facts.binding, once=required.once)
             encoded = encode(body)
         except ValueError as error:
             problem = f"what the client is to be asked cannot be sent: {error}"

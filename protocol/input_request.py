@@ -22,10 +22,15 @@ from protocol.versions import Generation, Revision
 
 @dataclass(frozen=True, slots=True)
 class ElicitForm:
-    """Ask the user to fill in a form. `schema` is an object schema with members of simple types only."""
+    """Ask the user to fill in a form. `schema` is an object schema with members of simple types only.
+
+    `agreement` says that to accept is to permit something. Where the answer comes with a request that begins anew, it
+    counts only together with the state that went out with this very question, and once.
+    """
 
     message: str
     schema: JsonObject
+    agreement: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +120,13 @@ InputResponse = ElicitAnswer | SampleAnswer | RootsAnswer | InputRefused
 class InputRequired:
     """A request that cannot go on before its client has answered. Either of the two must be there.
 
-    `state` is any JSON value but null; the client gets it sealed, and brings it back with its answers.
+    `state` is any JSON value but null; the client gets it sealed, and brings it back with its answers. `once` says that
+    it may be brought back a single time, since it stands for an agreement.
     """
 
     requests: Mapping[str, InputRequest]
     state: object = None
+    once: bool = False
 
     def __post_init__(self) -> None:
         if not self.requests and self.state is None:

@@ -93,6 +93,9 @@ def _usable(
     unit: str, tool: Tool, short: str, preset: ProxyPreset, body: InteractiveRun, notes: list[str]
 ) -> ToolAdapter | None:
     """The adapter of a tool, or None for one that cannot be offered; then a note says why."""
+    if tool.execution is not None and tool.execution.task_support == "required":
+        notes.append(f"tool {tool.name[:80]!r} is not offered: it can only be called as a task of MCP")
+        return None
     try:
         adapter = _adapter(unit, tool, short, preset.risk, body, notes)
         check_contribution(unit, Contribution(adapters=(adapter,), presets=(preset.definition(unit, (adapter.id,)),)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import ClassVar
 
@@ -32,10 +32,10 @@ class _Around:
         # At first not, so that an index that is built costs nothing for a box that nobody asks for.
         self._is_known = False
 
-    def of(self, boxes: Iterable[Bounds]) -> Bounds | None:
-        """The box around all of them, which are those that came and did not go. None where there is none."""
+    def found_by(self, find: Callable[[], Bounds | None]) -> Bounds | None:
+        """The box around all of them; where it is not known, as this finds it. None where there is none."""
         if not self._is_known:
-            self._box = union_of(boxes)
+            self._box = find()
             self._is_known = True
         return self._box
 
@@ -125,12 +125,24 @@ class LayerContent:
     @property
     def around(self) -> Bounds | None:
         """The box around all objects; None where there is none."""
-        return self._around.of(self._bounds.values())
+        return self._around.found_by(lambda: union_of(self._bounds.values()))
 
     @property
     def painted_around(self) -> Bounds | None:
         """The box around all that is painted of the objects; None where there is none."""
-        return self._painted.of(box.grown(self._reach[object_id]) for object_id, box in self._bounds.items())
+        return self._painted.found_by(self._find_painted)
+
+    def _find_painted(self) -> Bounds | None:
+        boxes, reach = self._bounds.items(), self._reach
+        if not boxes:
+            return None
+        # Number by number: a box for each object would be work for the garbage collector, which stops everything.
+        return Bounds(
+            min(box[0] - reach[object_id] for object_id, box in boxes),
+            min(box[1] - reach[object_id] for object_id, box in boxes),
+            max(box[2] + reach[object_id] for object_id, box in boxes),
+            max(box[3] + reach[object_id] for object_id, box in boxes),
+        )
 
     def add(self, item: DrawingObject) -> None:
         """Follow an object that came."""

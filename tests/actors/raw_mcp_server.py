@@ -165,7 +165,7 @@ def main() -> None:
         time.sleep(600)
 
 
-def announce(*_: object) -> None:
+def announce(*given: object) -> None:
     """On SIGUSR1: say that the tools have changed, as often as asked."""
     for _ in range(50 if "chatty" in MODES else 1):
         send({"method": "notifications/tools/list_changed"})

@@ -23,7 +23,8 @@ from actors.logged_call import (
     logged_of,
 )
 from protocol.input_request import InputRequired
-from protocol.tool import ToolOutcome
+from protocol.result import outcome_of_error
+from protocol.tool import NotRunError, ToolOutcome
 
 CALLER = Caller(CallSource.MCP, "standard", "session-1", "tests 1")
 DONE = ToolOutcome.text("done")
@@ -84,7 +85,7 @@ async def test_a_failure_shows_its_first_line_and_a_refusal_is_told_apart() -> N
         "no such thing",
         "no such thing\ntry another",
     )
-    declined = run(log, outcome=ToolOutcome((TextContent(type="text", text="declined"),), None, True, not_run=True))
+    declined = run(log, outcome=outcome_of_error("space_draw", NotRunError("declined")))
     assert (declined.state, declined.error) == (CallState.REFUSED, "declined")
     log.refused(CALLER, "space_nothing", {"a": 1}, "there is no such tool")
     (last,) = log.latest(1)
@@ -149,6 +150,26 @@ async def test_large_calls_give_way_but_for_a_look_at_them() -> None:
     assert (len(oldest.arguments.text), oldest.content.is_cut) == (PREVIEW_CHARACTERS, True)
     assert text_of(oldest).startswith("rrr")
     assert json.loads(calls[-1].arguments.text) == {"text": text}
+
+
+async def test_structured_content_is_kept_beside_the_text_and_is_cut_with_it() -> None:
+    log = CallLog(most_bytes=5_000)
+    large = run(log, outcome=ToolOutcome.text("many", {"many": list(range(1_000))}))
+    assert large.structured is not None
+    assert (json.loads(large.structured.text)["many"][-1], large.is_result_cut) == (999, False)
+    run(log, outcome=ToolOutcome.text("r" * 4_000))
+    assert (len(large.structured.text), large.is_result_cut) == (PREVIEW_CHARACTERS, True)
+
+
+async def test_a_result_that_is_no_good_is_told_as_its_caller_was() -> None:
+    call = run(CallLog(), outcome=ToolOutcome.text("fine", {"a": 1}))
+    call.mar("the result is malformed")
+    assert (call.state, call.error, text_of(call), call.structured) == (
+        CallState.FAILED,
+        "the result is malformed",
+        "the result is malformed",
+        None,
+    )
 
 
 async def test_a_large_call_that_is_forgotten_takes_no_room() -> None:

@@ -347,3 +347,23 @@ async def test_a_program_that_has_changed_something_is_not_run_again_for_a_quest
         await stage.functions[NEST](ASKED)
     assert stage.calls.asked is None
     assert outer.tasks == 1, "a client that knows tasks could have been asked"
+
+
+async def test_a_call_that_the_user_declined_changes_nothing_so_the_program_may_ask_again(
+    autojump_clock: object,
+) -> None:
+    given: dict[str, InputResponse] = {}
+    with trio.CancelScope() as program:
+        stage = destroying(AnsweringCall("decline", rounds=True, given=given))
+        stage.calls.follow(None, program.cancel)
+        await stage.functions[NEST](ASKED)
+    assert len(given) == 1
+
+    with trio.CancelScope() as program:
+        stage = destroying(AnsweringCall("decline", rounds=True, given=given))
+        stage.calls.follow(None, program.cancel)
+        with pytest.raises(CallFailed, match="The user declined"):
+            await stage.functions[NEST](ASKED)
+        await stage.functions[NEST]({"n": 8})
+    assert program.cancelled_caught, "the second question goes out"
+    assert stage.calls.asked is not None

@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 import trio
 
-import actors.proxy_connection
-import actors.proxy_process
-import actors.proxy_server
+from actors import proxy_connection, proxy_process, proxy_server, proxy_units
 from actors.context import SetContext, SetOverride
 from actors.resolution import CapabilityEdit
 from presets.unit_shop import UnitState
@@ -263,7 +261,7 @@ async def test_the_end_of_the_engine_ends_servers_and_what_they_have_started(tmp
 async def test_a_server_that_crashes_is_started_again_and_its_tools_stay_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(actors.proxy_server, "FIRST_WAIT_SECONDS", 0.5)
+    monkeypatch.setattr(proxy_server, "FIRST_WAIT_SECONDS", 0.5)
     async with proxy_on_trial(tmp_path) as trial:
         revision = trial.space.catalog.tools.value.revision
         with pytest.raises(ToolError, match="ended with exit code 3 during the call; whether it was done is not known"):
@@ -283,7 +281,7 @@ async def test_a_server_that_crashes_is_started_again_and_its_tools_stay_meanwhi
 async def test_a_server_that_crashes_again_and_again_is_started_ever_more_seldom(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(actors.proxy_server, "FIRST_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(proxy_server, "FIRST_WAIT_SECONDS", 0.1)
     async with proxy_on_trial(tmp_path) as trial:
         for count in range(1, 5):
             os.kill(trial.pids()[-1], signal.SIGKILL)
@@ -318,8 +316,8 @@ async def test_a_server_that_takes_its_time_is_waited_for_and_its_tools_come_whe
 async def test_a_server_that_never_answers_leaves_a_unit_without_tools_that_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(actors.proxy_connection, "START_SECONDS", 1.5)
-    monkeypatch.setattr("actors.proxy_units.PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(proxy_connection, "START_SECONDS", 1.5)
+    monkeypatch.setattr(proxy_units, "PATIENCE_SECONDS", 0.5)
     async with proxy_on_trial(tmp_path, "silent") as trial:
         await trial.until(lambda: trial.row("notes").state is UnitState.STALE)
         assert trial.tools == ()
@@ -349,7 +347,7 @@ async def test_a_server_that_prints_without_end_fills_no_log(tmp_path: Path) -> 
 async def test_a_message_without_end_ends_the_connection_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(actors.proxy_process, "MAX_MESSAGE_BYTES", 100_000)
+    monkeypatch.setattr(proxy_process, "MAX_MESSAGE_BYTES", 100_000)
     async with proxy_on_trial(tmp_path, "junk") as trial:
         assert trial.row("notes").state is UnitState.BROKEN
         assert "it sent a message of more than 100000 bytes" in (trial.row("notes").problem or "")

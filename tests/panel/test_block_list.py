@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -14,6 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from blocks.placement import Standing, placed_orders
 from tests.live.engine import LiveEngine
+from tests.live.opencode import isolated_environment
 
 pytestmark = [pytest.mark.live, pytest.mark.slow]
 
@@ -25,9 +26,22 @@ SCRIPT_MS = 20_000
 """For a script that has to be ended: its own limit, and the start of another process, on a machine that is busy."""
 
 
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveEngine]:
+    """One engine for all tests here: each begins with an agent as it comes."""
+    folder = tmp_path_factory.mktemp("engine")
+    with LiveEngine(folder, isolated_environment(folder)) as engine:
+        yield engine
+
+
+@pytest.fixture(autouse=True)
+def _as_it_comes(engine: LiveEngine) -> None:
+    rest(engine, "POST", f"{AGENT}/reset")
+
+
 def rest(engine: LiveEngine, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
     """The engine's answer, as another client would get it."""
-    data = None if body is None else json.dumps(body).encode()
+    data = None if method == "GET" else json.dumps(body or {}).encode()
     request = Request(f"{engine.url}{path}", data, {"Content-Type": "application/json"}, method=method)
     with urlopen(request, timeout=ANSWER_SECONDS) as answer:
         return json.load(answer)
@@ -100,6 +114,8 @@ def test_a_block_is_moved_with_the_mouse_and_the_model_reads_it_there(page: Page
     engine.space("call", "space_drawing_select", '{"all": true}')
     expect(names(blocks)).to_have_text([*moved, "selection"])
     assert prompt_order(engine) == [*moved, "selection"]
+    engine.space("call", "space_drawing_clear_selection")
+    expect(names(blocks)).to_have_text(moved)
 
 
 def test_a_block_is_moved_with_the_keyboard_and_stays_in_its_role(page: Page, engine: LiveEngine) -> None:
@@ -177,7 +193,7 @@ def test_a_block_that_the_agent_makes_says_what_the_person_wants(page: Page, eng
     page.keyboard.press("Tab")
     expect(row.get_by_text("blanked")).to_be_visible()
     expect(page.get_by_role("status", name="Saving")).to_have_text("Everything is saved")
-    assert "[@block=instructions]\n\n[@block=" in rest(engine, "GET", f"{AGENT}/preview")["messages"][0]["content"]
+    assert "[@block=instructions]\n\n\n[@block=" in rest(engine, "GET", f"{AGENT}/preview")["messages"][0]["content"]
 
 
 def test_a_block_of_ones_own_is_made_changed_deleted_and_brought_back(page: Page, engine: LiveEngine) -> None:
@@ -277,7 +293,7 @@ def test_a_script_is_run_while_it_is_written(page: Page, engine: LiveEngine) -> 
     script.press("Escape")
     script.press("Tab")
     expect(script).not_to_be_focused()
-    expect(row.get_by_text("Saved", exact=True)).to_be_visible()
+    expect(page.get_by_role("status", name="Saving")).to_have_text("Everything is saved")
     agent = "/api/stories/harbour/agent-blocks/generation.writer"
     assert config_of(engine, agent)["customBlocks"][0]["content"] == "return 'out of it'"
 

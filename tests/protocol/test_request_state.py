@@ -69,6 +69,35 @@ def test_a_state_expires() -> None:
     assert "expired" in found.reason
 
 
+def test_a_state_for_once_opens_once_and_says_why_not_again() -> None:
+    seals = sealer()
+    text, other = seals.seal(1, HERE, once=True), seals.seal(1, HERE, once=True)
+    assert text != other
+    assert seals.open(text, HERE) == State(1)
+    again = seals.open(text, HERE)
+    assert isinstance(again, StateFault)
+    assert "used already" in again.reason
+    assert seals.open(other, HERE) == State(1)
+
+
+def test_a_state_for_once_that_belongs_to_another_request_is_not_used_up_by_it() -> None:
+    seals = sealer()
+    text = seals.seal(1, HERE, once=True)
+    assert isinstance(seals.open(text, StateBinding("tools/call", HERE.params, "thief")), StateFault)
+    assert seals.open(text, HERE) == State(1)
+
+
+def test_no_used_state_opens_again_however_many_were_used_since() -> None:
+    clock = Clock()
+    seals = sealer(clock, used=4)
+    texts: list[str] = []
+    for _ in range(12):
+        clock.now += 1
+        texts.append(seals.seal(1, HERE, once=True))
+        assert seals.open(texts[-1], HERE) == State(1)
+    assert all(isinstance(seals.open(text, HERE), StateFault) for text in texts)
+
+
 @given(st.data())
 def test_no_changed_character_is_overlooked(data: st.DataObject) -> None:
     text = sealer().seal({"step": 1}, HERE)

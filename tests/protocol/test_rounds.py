@@ -238,3 +238,50 @@ def test_every_result_without_a_session_says_who_made_it() -> None:
         "content": [{"type": "text", "text": "hi"}],
         "isError": False,
     }
+
+
+AGREE = ElicitForm("May I?", {"properties": {}}, agreement=True)
+YES = {"action": "accept", "content": {}}
+
+
+def agreed(decision: CallTool, form: ElicitForm = AGREE) -> object:
+    return rounds(decision).ask({"sure": form})
+
+
+def test_an_agreement_that_nobody_was_asked_for_is_none() -> None:
+    found = agreed(call({"sure": YES}))
+    assert isinstance(found, InputRequired)
+    assert found.once
+    assert set(found.requests) == {"sure"}
+
+
+def test_an_agreement_counts_with_the_state_of_its_question_and_once() -> None:
+    required = agreed(call())
+    assert isinstance(required, InputRequired)
+    state = asked(call(), required)["result"]["requestState"]
+    assert agreed(call({"sure": YES}, state)) == {"sure": ElicitAnswer("accept", {})}
+    params = {"name": "space_hello", "inputResponses": {"sure": YES}, "requestState": state}
+    error = body_of(replied(decide(modern("tools/call", params, client=EVERYTHING))))["error"]
+    assert error["code"] == -32602
+    assert "used already" in error["message"]
+
+
+def test_an_agreement_to_one_question_is_none_to_another_of_the_same_name() -> None:
+    required = agreed(call())
+    assert isinstance(required, InputRequired)
+    state = asked(call(), required)["result"]["requestState"]
+    other = ElicitForm("May I burn it?", {}, agreement=True)
+    assert isinstance(agreed(call({"sure": YES}, state), other), InputRequired)
+
+
+def test_a_state_that_carries_an_agreement_into_a_later_round_is_for_once_as_well() -> None:
+    required = agreed(call())
+    assert isinstance(required, InputRequired)
+    state = asked(call(), required)["result"]["requestState"]
+    second = rounds(call({"sure": YES}, state))
+    assert second.ask({"sure": AGREE}) == {"sure": ElicitAnswer("accept", {})}
+    more = second.ask({"user_name": FORM})
+    assert isinstance(more, InputRequired)
+    assert more.once
+    third = rounds(call({"user_name": ADA}, asked(call(), more)["result"]["requestState"]))
+    assert third.ask({"sure": AGREE}) == {"sure": ElicitAnswer("accept", {})}

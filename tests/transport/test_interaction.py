@@ -134,9 +134,11 @@ async def test_the_end_of_a_session_ends_what_it_was_asked(talking: RunningEngin
     client = await talking.client(capabilities=ALL)
     connection, _ = await asking(client, ASK)
     assert (await client.delete()).status == 204
+    answered = await connection.next_message()
+    assert (answered["id"], answered["error"]["code"]) == (1, -32800)
+    assert "its session has ended" in answered["error"]["message"]
+    assert await connection.next_event() is None
     with trio.fail_after(BOUND_SECONDS):
-        while await connection.next_event() is not None:
-            pass
         while (await talking.status())["calls"]:
             pass
     await connection.finish()
@@ -157,6 +159,9 @@ async def test_nobody_waits_for_the_answer_to_a_question_that_reached_nobody(tal
     client = await talking.client(capabilities=ALL)
     response = await client.post(call(ASK), ONLY_JSON)
     assert response.json["result"]["isError"] is True
+    said = response.json["result"]["content"][0]["text"]
+    assert "reached nobody" in said
+    assert "open the stream of the session with GET" in said
 
 
 async def test_there_are_only_so_many_questions_to_one_client(tmp_path: Path, talk: TalkHooks) -> None:

@@ -94,9 +94,11 @@ def test_a_beam_that_passes_by_a_corner_of_the_picture_has_no_mark() -> None:
     assert [mark.id for mark in marks_of(scene)] == ["body-2"]
 
 
-def test_a_beam_that_comes_from_behind_the_camera_is_marked_up_to_the_side_of_the_picture() -> None:
+@pytest.mark.parametrize("yaw", [0.0, 180.0])
+def test_a_beam_that_comes_from_behind_the_camera_is_marked_up_to_the_side_of_the_picture(yaw: float) -> None:
     scene = looking()
-    scene.body("box", at=Vector(0.5, 0, 4), size=Vector(0.1, 0.1, 10.0))
+    turn = Degrees(yaw=yaw).quaternion()
+    scene.body("box", at=Vector(0.5, 0, 4), size=Vector(0.1, 0.1, 10.0), rotation=turn)
     (mark,) = marks_of(scene)
     assert 0.5 < mark.left < 0.6
     assert mark.left + mark.width == pytest.approx(1)

@@ -45,7 +45,7 @@ export function create() {
     onkeydown: leaveSearch,
   });
   const filter = stateFilter(update);
-  const agents = agentSelect("No agent: all tools", () => state.again());
+  const agents = agentSelect("As agent", "No agent: all tools", () => state.again());
   const expandAll = h("button", { class: "bare", onclick: toggleAll });
   const summary = h("p", { class: "quiet small", role: "status" });
   const problem = h("p", { class: "notice bad", hidden: true });
@@ -70,8 +70,8 @@ export function create() {
       h("div", { class: "toolbar tools-summary" }, summary, h("span", { class: "push" }), expandAll),
       problem,
       groups,
-      found,
       unknown.element,
+      found,
     ),
     h("aside", { "aria-label": "Changes of context" }, changes.element),
   );
@@ -129,7 +129,7 @@ export function create() {
     );
     if (isFlat) showFound(shown);
     else showGroups(groupsOf(known, expanded));
-    unknown.update(isFlat && shown.length === 0 ? { name: search.value.trim(), filtered: matching.length } : null);
+    unknown.update(isFlat ? unknownName(search.value.trim(), known.tools, matching, shown) : null);
     if (isNewlyOpen) {
       isNewlyOpen = false;
       element.querySelector(".tool.is-open")?.scrollIntoView({ block: "nearest" });
@@ -142,7 +142,7 @@ export function create() {
     if (tool === undefined) {
       search.value = open ?? "";
       filter.clear();
-    } else if (search.value.trim() !== "" && !(matches(tool, search.value) && filter.admits(tool))) {
+    } else if (search.value.trim() !== "" && (!unknown.element.hidden || !matches(tool, search.value))) {
       search.value = "";
       filter.clear();
     } else if (!filter.admits(tool)) {
@@ -276,9 +276,26 @@ const whose = (agent) => agent === "" ? "now" : `to the agent ${agent} now`;
  */
 function matches(tool, query) {
   const words = plain(query).split(" ").filter((word) => word !== "");
-  const text = plain([tool.mcp_name, tool.tool_id, ...tool.presets].join(" "));
+  const text = textOf(tool);
   return words.every((word) => text.includes(word));
 }
+
+/**
+ * The name that the engine is asked about: of something that no tool has as it was typed. What fits its words alone is
+ * shown beside the answer.
+ *
+ * @param {string} query
+ * @param {ToolFacts[]} tools
+ * @param {ToolFacts[]} matching
+ * @param {ToolFacts[]} shown those of the state that was chosen
+ */
+function unknownName(query, tools, matching, shown) {
+  const isKnown = /\s/.test(query) ? matching.length > 0 : tools.some((tool) => textOf(tool).includes(plain(query)));
+  return !isKnown || shown.length === 0 ? { name: query, isKnown } : null;
+}
+
+/** @param {ToolFacts} tool */
+const textOf = (tool) => plain([tool.mcp_name, tool.tool_id, ...tool.presets].join(" "));
 
 /** @param {string} text */
 const plain = (text) => text.toLowerCase().replace(/[-_.\s]+/g, " ");

@@ -188,9 +188,6 @@ export function agentList() {
       picked = scope;
       update();
     },
-    /** Where a person begins who has picked none: the agent that clients get. */
-    first: () => known?.agents.find((each) => each.default && each.usable)?.id ?? known?.agents[0]?.id ?? null,
-    again: loader.again,
     start: loader.start,
     stop: loader.stop,
   };

@@ -91,7 +91,7 @@ export function addDialog({ store, scope }, added) {
   );
   // Escape in the script field leaves its indentation first.
   element.addEventListener("cancel", (event) => {
-    if (document.activeElement === code.area) event.preventDefault();
+    if (code.takesEscape) event.preventDefault();
   });
 
   function show() {

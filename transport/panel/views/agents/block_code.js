@@ -24,7 +24,7 @@ export function codeField({ id, label }) {
     onscroll: () => numbers.scrollTop = area.scrollTop,
     oninput: changed,
     onkeydown: pressed,
-    onblur: () => leaving = false,
+    onblur: left,
   });
   const mode = h("button", { type: "button", class: "small", "aria-pressed": "false", onclick: toggle }, "Tab indents");
   const element = h(
@@ -43,6 +43,11 @@ export function codeField({ id, label }) {
     tabIndents = !tabIndents;
     sayMode();
     area.focus();
+  }
+
+  function left() {
+    leaving = false;
+    sayMode();
   }
 
   function sayMode() {
@@ -110,6 +115,10 @@ export function codeField({ id, label }) {
   return {
     element,
     area,
+    /** Whether Escape is for the field: it leaves the mode in which Tab indents. */
+    get takesEscape() {
+      return tabIndents && document.activeElement === area;
+    },
     /** The text was set from outside. */
     changed,
     /**

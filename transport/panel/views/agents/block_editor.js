@@ -46,6 +46,11 @@ const MODES = [
 export function blockEditor({ store, scope, drafts }, first) {
   let block = first;
   let whole = false;
+  /** The mode that was clicked last. @type {ContentMode | null} */
+  let wanted = null;
+  let waiting = 0;
+  /** @type {Promise<void>} */
+  let last = Promise.resolve();
   const { id } = first;
 
   const content = h("pre", { class: "block-default" });
@@ -72,7 +77,7 @@ export function blockEditor({ store, scope, drafts }, first) {
     area,
     fragments?.element,
   );
-  const reset = h("button", { class: "small", onclick: resetBlock }, "Reset this block");
+  const reset = h("button", { class: "small", onclick: () => inTurn(resetBlock) }, "Reset this block");
   const element = h(
     "div",
     { class: "block-editor" },
@@ -96,24 +101,42 @@ export function blockEditor({ store, scope, drafts }, first) {
   }
 
   /** @param {ContentMode | null} mode */
-  async function choose(mode) {
+  function choose(mode) {
+    wanted = mode;
+    showMode();
+    inTurn(() => chosen(mode));
+  }
+
+  /** @param {ContentMode | null} mode */
+  async function chosen(mode) {
+    await draft.flush();
     const { contentMode: old = null } = block.override;
     if (mode === old) return;
-    void draft.flush();
     const original = block.builtin?.content ?? "";
     const mine = area.value;
     /** @type {Record<string, string | null>} */
     const fields = { contentMode: mode };
     if (mode === "override" && mine === "") fields.customContent = original;
     else if (old === "override" && mine === original) fields.customContent = null;
-    showMode(mode);
     const saved = await carried(store.change(id, () => ({ overrides: { [id]: fields } })));
-    showMode(block.override.contentMode ?? null);
     if (saved && mode !== null && modes.contains(document.activeElement)) area.focus();
   }
 
-  /** @param {ContentMode | null} mode */
-  function showMode(mode) {
+  /**
+   * What is clicked does its work after what was clicked before, since it goes by what that has left.
+   *
+   * @param {() => Promise<void>} work
+   */
+  function inTurn(work) {
+    waiting += 1;
+    last = last.then(work).finally(() => {
+      waiting -= 1;
+      showMode();
+    });
+  }
+
+  function showMode() {
+    const mode = waiting > 0 ? wanted : block.override.contentMode ?? null;
     const now = MODES.find((each) => each.mode === mode) ?? MODES[0];
     for (const button of modes.querySelectorAll("button")) {
       button.setAttribute("aria-pressed", String(button.dataset.mode === (mode ?? "")));
@@ -125,10 +148,13 @@ export function blockEditor({ store, scope, drafts }, first) {
   }
 
   async function resetBlock() {
+    await draft.flush(); // so that taking it back brings all of the text
     const before = store.state?.config.overrides[id];
     draft.discard();
     if (before === undefined) return;
+    wanted = null;
     if (!await carried(store.change(id, () => ({ overrides: { [id]: null } })))) return;
+    if (document.activeElement === document.body) modes.querySelector("button")?.focus();
     const undo = () => void carried(store.change(id, () => ({ overrides: { [id]: before } })));
     toast(`“${id}” is as it comes again.`, { action: { label: "Undo", run: undo } });
   }
@@ -138,7 +164,7 @@ export function blockEditor({ store, scope, drafts }, first) {
     block = now;
     showContent(whole);
     draft.refresh();
-    showMode(block.override.contentMode ?? null);
+    showMode();
     reset.hidden = Object.keys(block.override).length === 0;
   }
 

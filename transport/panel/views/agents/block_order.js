@@ -134,6 +134,13 @@ export function lastOrder(state, role) {
 }
 
 /**
+ * The line by which the model knows the block.
+ *
+ * @param {{ id: string, name: string }} block
+ */
+export const markerOf = ({ id, name }) => name === id ? `[@block=${id}]` : `[@block=${slugOf(name)} src=${id}]`;
+
+/**
  * About how many tokens a text has.
  *
  * @param {string} text

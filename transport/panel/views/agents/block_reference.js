@@ -147,9 +147,13 @@ export function fragmentReference(scope, insert, { script }) {
       {},
       h("button", { class: "bare mono", "aria-label": `Copy ${id}`, onclick: () => copy(id) }, icon("copy"), id),
       h("span", { class: "fragment-name quiet" }, name),
-      script && put("lookup", `await ctx.getFragment("${id}")`),
-      put("tag", `<@${id}>`),
-      put("short tag", `<@${id}:short>`),
+      h(
+        "span",
+        {},
+        script && put("lookup", `await ctx.getFragment("${id}")`),
+        put("tag", `<@${id}>`),
+        put("short tag", `<@${id}:short>`),
+      ),
     );
   }
 

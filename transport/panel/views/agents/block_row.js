@@ -9,7 +9,7 @@
 import { h, icon, replace } from "../../dom.js";
 import { customEditor } from "./block_custom.js";
 import { blockEditor } from "./block_editor.js";
-import { changesOf, contentOf, tokensOf } from "./block_order.js";
+import { changesOf, contentOf, markerOf, tokensOf } from "./block_order.js";
 import { carried } from "./block_outcome.js";
 
 /** How much of a block's content its line shows, characters. */
@@ -128,10 +128,10 @@ export function blockRow(shared, first) {
     const line = lineOf(content ?? block.custom?.content ?? "");
     if (preview.textContent !== line) replace(preview, line);
     preview.classList.toggle("mono", content === null);
-    const count = reported?.tokens ?? (content === null ? null : tokensOf(content));
+    const count = reported?.tokens ?? (content === null ? null : tokensOf(`${markerOf(block)}\n${content}`));
     const isKnown = count !== null && block.enabled;
     replace(tokens, isKnown && count.toLocaleString("en"), isKnown && h("span", { class: "unit" }, " tokens"));
-    tokens.title = count === null ? "" : `about ${count} tokens`;
+    tokens.title = count === null ? "" : `about ${count} tokens, its marker included`;
   }
 
   /** @param {Block} now */

@@ -6,7 +6,6 @@
  * no engine waits for it. Shows nothing; `conflict_dialog.js` shows a conflict.
  *
  * @typedef {import("./config_changes.js").Config} Config
- * @typedef {import("./config_changes.js").Difference} Difference
  * @typedef {import("./config_requests.js").Request} Request
  * @typedef {{ id: string, role: "system" | "user", order: number, source: string, content: string,
  *   contentPreview: string }} BuiltinBlock
@@ -17,8 +16,7 @@
  *   `theirs`: the person took the other version, so a field must show `state` again. `refused`: the engine did not take
  *   it, and `error` says why; what was typed stays where it is.
  * @typedef {{ outcome: Outcome, error: EngineError | null }} Result
- * @typedef {{ label: string, differences: Difference[], resolve: (mine: Set<string>) => void }} Conflict
- *   `resolve` takes the keys of the differences in which mine is kept.
+ * @typedef {import("./pending_changes.js").Conflict} Conflict
  * @typedef {{ base?: State }} ChangeOptions
  *   `base` is the `state` that the person saw when they BEGAN to edit, kept since the focus of the field; without it the
  *   present one. A change by somebody else since then is a conflict, and is not written over.
@@ -28,7 +26,7 @@ import { ask, EngineError, subscribe } from "../../engine.js";
 import { watch } from "../../watch.js";
 import { differencesOf, merged, wantedAfter } from "./config_changes.js";
 import { ownChanges } from "./own_changes.js";
-import { persistently } from "./persistently.js";
+import { pendingChanges } from "./pending_changes.js";
 import { customRequests, newId, patchRequests, without } from "./config_requests.js";
 
 /** What a block says follows the world; that is looked at again this long after it has moved, milliseconds. */
@@ -47,17 +45,11 @@ export function configStore(base) {
   let state = null;
   /** @type {EngineError | null} */
   let error = null;
-  /** @type {Conflict | null} */
-  let conflict = null;
-  let unsaved = 0;
   /** Grows with each answer to a change; what was asked before it is older than it. */
   let written = 0;
-  let waiting = false;
   const own = ownChanges();
-  /** @type {Promise<unknown>} */
-  let last = Promise.resolve();
-  /** @type {Set<() => void>} */
-  const listeners = new Set();
+  const pending = pendingChanges();
+  const { tell, inTurn, insisted, picked } = pending;
   let unsubscribe = () => {};
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let settling;
@@ -77,10 +69,6 @@ export function configStore(base) {
     },
   );
 
-  function tell() {
-    listeners.forEach((each) => each());
-  }
-
   /** @param {{ value: any, etag: string | null }} answer */
   function take({ value, etag }) {
     const next = frozenState(value, etag ?? "");
@@ -95,36 +83,6 @@ export function configStore(base) {
     const answer = await insisted(() => ask("GET", base));
     take(answer);
     return /** @type {State} */ (state);
-  }
-
-  /**
-   * Do this after every change before it. Whoever stops following the store loses none of them.
-   *
-   * @template T
-   * @param {() => Promise<T>} work
-   * @returns {Promise<T>}
-   */
-  function inTurn(work) {
-    unsaved += 1;
-    tell();
-    const done = last.then(work).finally(() => {
-      unsaved -= 1;
-      tell();
-    });
-    last = done.catch(() => {});
-    return done;
-  }
-
-  /**
-   * @template T
-   * @param {() => Promise<T>} request
-   */
-  function insisted(request) {
-    return persistently(request, (now) => {
-      if (waiting === now) return;
-      waiting = now;
-      tell();
-    });
   }
 
   /**
@@ -195,26 +153,6 @@ export function configStore(base) {
     own.made(etag, state);
   }
 
-  /**
-   * @param {string} label
-   * @param {Difference[]} differences
-   * @returns {Promise<Set<string>>}
-   */
-  function picked(label, differences) {
-    return new Promise((resolve) => {
-      conflict = {
-        label,
-        differences,
-        resolve(mine) {
-          conflict = null;
-          resolve(mine);
-          tell();
-        },
-      };
-      tell();
-    });
-  }
-
   function seenNow() {
     if (state === null) throw new Error("nothing is changed before it was loaded");
     return state;
@@ -237,26 +175,21 @@ export function configStore(base) {
     },
     /** What waits for the person to pick, or null. */
     get conflict() {
-      return conflict;
+      return pending.conflict();
     },
     /** How many changes the engine has not confirmed yet. */
     get unsaved() {
-      return unsaved;
+      return pending.unsaved();
     },
     /** Whether they wait for an engine that does not answer. */
     get waiting() {
-      return waiting;
+      return pending.waiting();
     },
 
     /**
-     * Have `changed` called after each change of any of these; gives what ends that.
-     *
-     * @param {() => void} changed
+     * Have a function called after each change of any of these; gives what ends that.
      */
-    subscribe(changed) {
-      listeners.add(changed);
-      return () => void listeners.delete(changed);
-    },
+    subscribe: pending.subscribe,
 
     start() {
       loader.start();

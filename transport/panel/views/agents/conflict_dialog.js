@@ -8,6 +8,7 @@
 
 import { h, icon, replace } from "../../dom.js";
 import { copy, toast } from "../../messages.js";
+import { markedDifference } from "./text_difference.js";
 
 /** @type {Record<string, string>} */
 const NAMES = {
@@ -160,7 +161,7 @@ function differenceCard({ subject, fields }, several, pick) {
         h("div", { class: "segments push", role: "group", "aria-label": `Which version of ${subject}` }, buttons),
     ),
     fields.map((field) => {
-      const [theirs, mine] = marked(said(field.theirs), said(field.mine));
+      const [theirs, mine] = markedDifference(said(field.theirs), said(field.mine));
       return h(
         "div",
         { class: "conflict-field" },
@@ -194,30 +195,4 @@ function said(value) {
   if (value === false) return "no";
   if (Array.isArray(value)) return value.length === 0 ? "(as it comes)" : value.join("\n");
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/**
- * Two texts with the part marked in which they differ; whole words, so that it can be read.
- *
- * @param {string} one
- * @param {string} other
- * @returns {[import("../../dom.js").Child[], import("../../dom.js").Child[]]}
- */
-function marked(one, other) {
-  const [a, b] = [one, other].map((text) => text.split(/(?<=\s)/));
-  let head = 0;
-  while (head < a.length && head < b.length && a[head] === b[head]) head += 1;
-  let tail = 0;
-  while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) {
-    tail += 1;
-  }
-  const parts = (/** @type {string[]} */ words) => {
-    const middle = words.slice(head, words.length - tail).join("");
-    return [
-      words.slice(0, head).join(""),
-      middle !== "" && h("mark", {}, middle),
-      words.slice(words.length - tail).join(""),
-    ];
-  };
-  return [parts(a), parts(b)];
 }

@@ -110,6 +110,8 @@ export function agentEditor(scope, store, settings) {
       replace(title, state.displayName);
       replace(description, state.description);
     }
+    // Where the agent itself cannot be had there is nothing to edit, and the reason stands above.
+    if (state === null && error !== null && error.status !== 0) body.hidden = actions.hidden = saved.hidden = true;
     problem.hidden = error === null || error.status === 0 || own !== null && body.hidden;
     if (error !== null) replace(problem, error.message);
     const open = store.unsaved + (settings?.unsaved ?? 0);
@@ -162,10 +164,15 @@ export function agentEditor(scope, store, settings) {
  */
 function agentToggles(agent, store, settings) {
   const element = h("div", { class: "card agent-toggles", hidden: agent !== ANALYZER && !PLANNED.includes(agent) });
-  const box = h("input", { type: "checkbox", role: "switch" });
-  /** @param {Promise<import("./config_store.js").Result>} change */
+  const box = h("input", { type: "checkbox", role: "switch", disabled: true });
+  /** While something is asked for and not answered, the switch stands where the person has put it. */
+  let changing = 0;
+  /** @param {() => Promise<import("./config_store.js").Result>} change */
   const told = async (change) => {
-    const { outcome, error } = await change;
+    changing += 1;
+    const { outcome, error } = await change().finally(() => {
+      changing -= 1;
+    });
     if (outcome === "refused" && error !== null) toast(error.message, { kind: "error" });
     update();
   };
@@ -173,7 +180,11 @@ function agentToggles(agent, store, settings) {
     element.append(h("label", { class: "switch" }, box, "Analyze after each generation"));
     box.addEventListener(
       "change",
-      () => told(store.change("Analysis after each generation", () => ({ disableAutoAnalysis: !box.checked }))),
+      () =>
+        told(() => {
+          const disableAutoAnalysis = !box.checked;
+          return store.change("Analysis after each generation", () => ({ disableAutoAnalysis }));
+        }),
     );
   } else if (settings !== null) {
     element.append(
@@ -187,21 +198,22 @@ function agentToggles(agent, store, settings) {
     box.addEventListener(
       "change",
       () =>
-        told(
-          settings.change("Plan before writing", [{
-            path: ["generationMode"],
-            value: box.checked ? "prewriter" : "standard",
-          }]),
-        ),
+        told(() => {
+          const value = box.checked ? "prewriter" : "standard";
+          return settings.change("Plan before writing", [{ path: ["generationMode"], value }]);
+        }),
     );
   }
 
   function update() {
+    if (changing > 0 || (agent === ANALYZER ? store : settings)?.state == null) return;
+    box.disabled = false;
     box.checked = agent === ANALYZER
       ? store.state?.config.disableAutoAnalysis !== true
       : settings?.state?.settings.generationMode === "prewriter";
   }
 
   const offs = [store.subscribe(update), settings?.subscribe(update) ?? (() => {})];
+  update();
   return { element, stop: () => offs.forEach((off) => off()) };
 }

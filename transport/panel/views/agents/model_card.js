@@ -27,6 +27,7 @@ export function modelCard(settings, { story, agent }) {
   /** What was there when a field got the focus: what is typed is based on it. */
   /** @type {import("./settings_store.js").Story | null} */
   let seen = null;
+  let saving = 0;
 
   const summary = h("span", { class: "quiet model-summary" });
   const forWhom = h("select", {
@@ -100,7 +101,10 @@ export function modelCard(settings, { story, agent }) {
 
   /** @param {import("./settings_store.js").Setting[]} changes */
   async function save(changes) {
-    const { outcome, error } = await settings.change(`Model of ${key}`, changes, seen);
+    saving += 1;
+    const { outcome, error } = await settings.change(`Model of ${key}`, changes, seen).finally(() => {
+      saving -= 1;
+    });
     seen = settings.state;
     if (outcome === "refused" && error !== null) toast(error.message, { kind: "error" });
     await loader.again();
@@ -160,7 +164,8 @@ export function modelCard(settings, { story, agent }) {
   /** @param {boolean} [all] also a field that somebody is in */
   function update(all = false) {
     const { state } = settings;
-    if (state === null || resolved === null) return;
+    // While something is asked for and not answered, the fields stand as the person has left them.
+    if (state === null || resolved === null || saving > 0) return;
     const own = valueAt(state.settings, ["modelOverrides", key]) ?? {};
     const inherited = farther(state.settings, chain, key);
     const key_ = JSON.stringify([known, own.providerId, inherited.providerId]);

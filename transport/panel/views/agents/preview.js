@@ -137,8 +137,7 @@ export function preview(base) {
   return { element, start: loader.start, stop: loader.stop };
 }
 
-/** @param {Part} first */
-function previewBlock(first) {
+function previewBlock() {
   const name = h("span", { class: "preview-name" });
   const made = h("span", { class: "quiet small preview-made" });
   const tokens = h("span", { class: "small preview-tokens" });
@@ -154,7 +153,6 @@ function previewBlock(first) {
   let text = /** @type {string | null} */ (null);
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let fading;
-  void first;
   return {
     element,
     /** @param {Part} part */

@@ -2,7 +2,6 @@
  * The settings of one story: which models its agents have, and how it is written. The same care as `config_store.js`:
  * changes go one after the other with the revision that was seen, and what somebody else has changed is asked about.
  *
- * @typedef {import("./config_store.js").Conflict} Conflict
  * @typedef {import("./config_store.js").Result} Result
  * @typedef {{ id: string, name: string, settings: Record<string, any>, etag: string }} Story
  * @typedef {{ path: string[], value: unknown }} Setting `value` null takes it away
@@ -10,22 +9,15 @@
 
 import { ask, EngineError, segment } from "../../engine.js";
 import { watch } from "../../watch.js";
-import { persistently } from "./persistently.js";
+import { pendingChanges } from "./pending_changes.js";
 
 /** @param {string} story */
 export function settingsStore(story) {
   const path = `/api/stories/${segment(story)}`;
   /** @type {Story | null} */
   let state = null;
-  /** @type {Conflict | null} */
-  let conflict = null;
-  let unsaved = 0;
-  let waiting = false;
   let written = 0;
-  /** @type {Promise<unknown>} */
-  let last = Promise.resolve();
-  /** @type {Set<() => void>} */
-  const listeners = new Set();
+  const pending = pendingChanges();
 
   const loader = watch(
     ["blocks"],
@@ -33,27 +25,11 @@ export function settingsStore(story) {
     ({ before, answer }) => before === written ? take(answer) : void loader.again(),
   );
 
-  function tell() {
-    listeners.forEach((each) => each());
-  }
-
   /** @param {{ value: any, etag: string | null }} answer */
   function take({ value, etag }) {
     state = Object.freeze({ id: value.id, name: value.name, settings: value.settings, etag: etag ?? "" });
-    tell();
+    pending.tell();
     return state;
-  }
-
-  /**
-   * @template T
-   * @param {() => Promise<T>} request
-   */
-  function insisted(request) {
-    return persistently(request, (now) => {
-      if (waiting === now) return;
-      waiting = now;
-      tell();
-    });
   }
 
   /**
@@ -68,7 +44,7 @@ export function settingsStore(story) {
       if (wanted.length === 0) return { outcome: "theirs", error: null };
       try {
         const request = { body: bodyOf(from.settings, wanted), headers: { "If-Match": from.etag } };
-        const answer = await insisted(() => ask("PATCH", `${path}/settings`, request));
+        const answer = await pending.insisted(() => ask("PATCH", `${path}/settings`, request));
         written += 1;
         take(answer);
         return { outcome: "saved", error: null };
@@ -76,7 +52,7 @@ export function settingsStore(story) {
         if (!(error instanceof EngineError)) throw error;
         if (error.body?.revision === undefined) return { outcome: "refused", error };
       }
-      const now = take(await insisted(() => ask("GET", path)));
+      const now = take(await pending.insisted(() => ask("GET", path)));
       const clashes = wanted.filter(({ path, value }) => {
         const there = valueAt(now.settings, path);
         return there !== valueAt(from.settings, path) && there !== (value ?? undefined);
@@ -93,27 +69,15 @@ export function settingsStore(story) {
    * @param {string} label
    * @param {Setting[]} clashes
    * @param {Story} now
-   * @returns {Promise<Set<string>>}
    */
   function picked(label, clashes, now) {
-    return new Promise((resolve) => {
-      const differences = clashes.map((each) => {
-        const name = each.path[each.path.length - 1];
-        const field = { name, mine: each.value ?? undefined, theirs: valueAt(now.settings, each.path), clash: true };
-        const subject = each.path.length > 1 ? `Model of ${each.path[1]}` : now.name;
-        return { key: keyOf(each), subject, block: null, fields: [field], clash: true };
-      });
-      conflict = {
-        label,
-        differences,
-        resolve(mine) {
-          conflict = null;
-          resolve(mine);
-          tell();
-        },
-      };
-      tell();
+    const differences = clashes.map((each) => {
+      const name = each.path[each.path.length - 1];
+      const field = { name, mine: each.value ?? undefined, theirs: valueAt(now.settings, each.path), clash: true };
+      const subject = each.path.length > 1 ? `Model of ${each.path[1]}` : now.name;
+      return { key: keyOf(each), subject, block: null, fields: [field], clash: true };
     });
+    return pending.picked(label, differences);
   }
 
   return {
@@ -121,19 +85,15 @@ export function settingsStore(story) {
       return state;
     },
     get conflict() {
-      return conflict;
+      return pending.conflict();
     },
     get unsaved() {
-      return unsaved;
+      return pending.unsaved();
     },
     get waiting() {
-      return waiting;
+      return pending.waiting();
     },
-    /** @param {() => void} changed */
-    subscribe(changed) {
-      listeners.add(changed);
-      return () => void listeners.delete(changed);
-    },
+    subscribe: pending.subscribe,
     start: loader.start,
     stop: loader.stop,
 
@@ -146,14 +106,7 @@ export function settingsStore(story) {
      * @returns {Promise<Result>}
      */
     change(label, settings, base = null) {
-      unsaved += 1;
-      tell();
-      const done = last.then(() => bring(label, settings, base ?? /** @type {Story} */ (state))).finally(() => {
-        unsaved -= 1;
-        tell();
-      });
-      last = done.catch(() => {});
-      return done;
+      return pending.inTurn(() => bring(label, settings, base ?? /** @type {Story} */ (state)));
     },
   };
 }

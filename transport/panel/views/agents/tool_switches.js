@@ -35,6 +35,10 @@ export function toolSwitches(store) {
     h("div", { class: "section-body" }, bar, none, unknown, list),
   );
 
+  /** What was asked for and is not answered yet: a switch stands where the person has put it. */
+  /** @type {Map<string, { on: boolean }>} */
+  const wishes = new Map();
+
   const show = keyed(list, (/** @type {{ name: string, on: boolean }} */ each) => each.name, ({ name }) => {
     const box = h("input", { type: "checkbox", role: "switch", onchange: () => set([name], box.checked) });
     return {
@@ -60,11 +64,14 @@ export function toolSwitches(store) {
 
   /** @param {string[]} names @param {boolean} on */
   async function set(names, on) {
+    const wish = { on };
+    for (const name of names) wishes.set(name, wish);
     const changed = new Set(names);
     const { outcome, error } = await store.change("Tools", (config) => {
       const kept = config.disabledTools.filter((name) => !changed.has(name));
       return { disabledTools: on ? kept : [...kept, ...names] };
     });
+    for (const name of names) if (wishes.get(name) === wish) wishes.delete(name);
     if (outcome === "refused" && error !== null) toast(error.message, { kind: "error" });
     update();
   }
@@ -74,14 +81,15 @@ export function toolSwitches(store) {
     if (state === null) return;
     const names = all();
     const off = new Set(state.config.disabledTools);
-    const on = names.filter((name) => !off.has(name)).length;
+    const isOn = (/** @type {string} */ name) => wishes.get(name)?.on ?? !off.has(name);
+    const on = names.filter(isOn).length;
     replace(count, on === names.length ? `${names.length}` : `${on} of ${names.length} on`);
     count.className = on === names.length ? "badge" : "badge warn";
     bar.hidden = names.length === 0;
     filter.hidden = names.length < MANY;
     none.hidden = names.length > 0;
     replace(none, "This agent works without tools.");
-    show(matching().map((name) => ({ name, on: !off.has(name) })));
+    show(matching().map((name) => ({ name, on: isOn(name) })));
     unknown.hidden = state.unknownTools.length === 0;
     if (!unknown.hidden) {
       replace(

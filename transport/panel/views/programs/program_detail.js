@@ -5,7 +5,7 @@
  * @typedef {import("./program_list.js").ProgramFacts} ProgramFacts
  * @typedef {import("./timeline.js").CallFacts} CallFacts
  * @typedef {ProgramFacts & { code: string, logs: string[], result: string | null, calls: CallFacts[] }} Program
- * @typedef {{ program: Program, runCall: { id: number, cancellable: boolean } | null }} Loaded
+ * @typedef {{ program: Program, runCall: import("./running_calls.js").CallRow | null }} Loaded
  */
 
 import { clock, duration, h, icon, replace } from "../../dom.js";
@@ -16,13 +16,8 @@ import { setText, whenChanged } from "../tools/keyed_list.js";
 import { counted } from "../tools/words.js";
 import { codeLines } from "./highlight.js";
 import { outcomeOf, startOf } from "./program_list.js";
+import { runningCalls } from "./running_calls.js";
 import { pretty, timeline } from "./timeline.js";
-
-/** The tool that runs programs; its call is the one to cancel. */
-const RUN_CODE = "space_run_code";
-
-/** Calls that are asked for while a program runs: no program makes more. */
-const MOST_CALLS = 1000;
 
 /** How often the time of what runs is shown anew, milliseconds. */
 const TICK_MS = 200;
@@ -32,6 +27,8 @@ export function programDetail() {
   let id = null;
   /** @type {Loaded | null} */
   let loaded = null;
+  /** @type {{ id: string, calls: ReturnType<typeof runningCalls> } | null} */
+  let follower = null;
   let ticking = 0;
 
   const heading = h("h2", {});
@@ -116,17 +113,9 @@ export function programDetail() {
     if (loaded?.program.id === wanted && !loaded.program.running) return loaded;
     const program = /** @type {Program} */ (await api.get(`/api/programs/${segment(wanted)}`, { signal }));
     if (!program.running) return { program, runCall: null };
-    const log = await api.get(`/api/calls?limit=${MOST_CALLS}`, { signal });
-    const own = log.calls
-      .filter((/** @type {any} */ call) => call.program_id === wanted)
-      .sort((/** @type {any} */ one, /** @type {any} */ other) => one.id - other.id);
-    return {
-      program: {
-        ...program,
-        calls: own.filter((/** @type {any} */ call) => call.tool !== RUN_CODE).map(callOf(program)),
-      },
-      runCall: own.find((/** @type {any} */ call) => call.tool === RUN_CODE && call.state === "running") ?? null,
-    };
+    if (follower?.id !== wanted) follower = { id: wanted, calls: runningCalls(wanted) };
+    const { calls, run } = await follower.calls.read(signal);
+    return { program: { ...program, calls: calls.map(callOf(program)) }, runCall: run };
   }
 
   function update() {
@@ -217,9 +206,9 @@ export function programDetail() {
  * @param {Program} program
  */
 function callOf(program) {
-  return (/** @type {any} */ row) => ({
+  return (/** @type {import("./running_calls.js").CallRow} */ row) => ({
     tool: row.tool,
-    arguments: row.arguments_preview ?? "",
+    arguments: row.arguments_preview,
     started: Math.max(row.started_at - startOf(program), 0),
     seconds: row.seconds,
     error: row.error,

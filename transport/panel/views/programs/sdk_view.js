@@ -26,13 +26,14 @@ const FORMS = [
 
 export function sdkView() {
   const agents = agentSelect(
+    "Agent",
     null,
     () => state.again(),
     (all) => [...all].sort((one, other) => Number(presentsCode(other)) - Number(presentsCode(one))),
   );
   const form = h(
     "select",
-    { onchange: () => state.again() },
+    { "aria-label": "Form", onchange: () => state.again() },
     FORMS.map((each) => h("option", { value: each.query }, each.label)),
   );
   const size = h("p", { class: "quiet small", role: "status" });
@@ -91,7 +92,11 @@ export function sdkView() {
       agents.stop();
       state.stop();
     },
-    choose: agents.choose,
+    /** @param {string} agent */
+    choose(agent) {
+      agents.choose(agent);
+      state.again();
+    },
   };
 }
 

@@ -14,13 +14,15 @@ import { agentName } from "./words.js";
  */
 
 /**
+ * @param {string} label
  * @param {string | null} none the words for no agent; null where one has to be chosen, which is the first one then
  * @param {() => void} chosen called when the choice has changed
  * @param {(agents: AgentFacts[]) => AgentFacts[]} [order]
  */
-export function agentSelect(none, chosen, order = (agents) => agents) {
+export function agentSelect(label, none, chosen, order = (agents) => agents) {
   let value = "";
   const element = h("select", {
+    "aria-label": label,
     onchange: () => {
       value = element.value;
       chosen();

@@ -30,7 +30,7 @@ const MOST_CONTEXTS = 3;
 export const nameOf = (tool) => tool.mcp_name ?? tool.tool;
 
 /** @param {ToolFacts} tool */
-export const keyOfTool = (tool) => `${tool.tool_id} ${nameOf(tool)} ${tool.owners.length}`;
+export const keyOfTool = (tool) => `${tool.tool_id} ${nameOf(tool)}`;
 
 /** @param {string | null} name */
 export const addressOf = (name) => name === null ? "#/tools" : `#/tools/${segment(name)}`;

@@ -9,7 +9,7 @@ import { sentence } from "./words.js";
 const PAUSE_MS = 250;
 
 export function unknownTool() {
-  const element = h("div", { class: "card unknown-tool", role: "status", hidden: true });
+  const element = h("div", { class: "card unknown-tool", role: "status", "aria-label": "No such tool", hidden: true });
   let asked = "";
   let timer = 0;
 
@@ -31,22 +31,18 @@ export function unknownTool() {
 
   return {
     element,
-    /** @param {{ name: string, filtered: number } | null} wanted `filtered`: how many tools fit but for their state */
+    /** @param {{ name: string, isKnown: boolean } | null} wanted `isKnown`: there are some, but none in the state chosen */
     update(wanted) {
       element.hidden = wanted === null;
-      const name = wanted === null || wanted.filtered > 0 ? "" : wanted.name;
-      if (name === asked && wanted !== null && name !== "") return;
+      const name = wanted === null || wanted.isKnown ? "" : wanted.name;
+      if (name === asked && name !== "") return;
       asked = name;
       clearTimeout(timer);
       if (wanted === null) return;
-      replace(
-        element,
-        h(
-          "p",
-          { class: "quiet" },
-          wanted.filtered > 0 ? "No tool in that state. Choose another state above." : `No tool is called "${name}".`,
-        ),
-      );
+      const text = wanted.isKnown
+        ? "No tool is in that state. Choose another one above."
+        : `No tool is called "${name}".`;
+      replace(element, h("p", { class: "quiet" }, text));
       if (name !== "") timer = setTimeout(() => look(name), PAUSE_MS);
     },
   };
