@@ -45,7 +45,9 @@ class CrashedTool:
 
 
 class Failure:
-    """A request that came to no result. `malformed` says that it is the answer which the client brought."""
+    """A request that came to no result. `malformed` says that what the client sent is at fault: its params, or the
+    answer which it brought.
+    """
 
     __slots__ = ("malformed", "reason")
 

@@ -9,7 +9,7 @@ import structlog
 
 from actors.call import Call, CrashedTool, Ending, Failure, NotThere, Runnable
 from actors.errors import ActorError
-from engine.errors import EngineError
+from engine.errors import EngineError, InvalidArgumentError, NotFoundError
 from protocol.decision import CallTool, Complete, GetPrompt, ReadResource
 from protocol.input_request import InputRequired
 from protocol.interaction import InputNeededError, MalformedAnswerError
@@ -72,6 +72,8 @@ async def _run_other(decision: ReadResource | GetPrompt | Complete, call: Call) 
         raise
     except ResourceNotFoundError:
         return NotThere()
+    except (InvalidArgumentError, NotFoundError) as error:
+        return Failure(str(error), malformed=True)
     except (ToolError, EngineError, ActorError) as error:
         return Failure(str(error) or f"{call.name} could not do what was asked")
     except Exception as error:  # noqa: BLE001 - the boundary of a body: whatever its author got wrong ends here

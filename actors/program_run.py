@@ -167,12 +167,12 @@ class ProgramCalls:
                 logged.refuse(failed.message)
             raise
         call = NestedCall(self._group, name, self._report, self._questions, argument, logged)
-        outcome: ToolOutcome | None = None
+        was_run = True
         try:
             outcome = await run_tool(prepared, call)
-        finally:
             # One that the user declined was not run, so the next one may still ask.
-            was_run = outcome is None or not outcome.not_run
+            was_run = not outcome.not_run
+        finally:
             if was_run and not prepared.entry.definition.reads_only:
                 self._questions.acted = True
         if logged is not None:

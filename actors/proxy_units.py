@@ -50,7 +50,8 @@ class ProxyUnits:
             raise UnitLoadError(str(error)) from error
         module: ModuleType = await trio.to_thread.run_sync(import_module, _SERVER_MODULE)
         made: type[ProxyServer] = cast("type[ProxyServer]", module.ProxyServer)
-        assert self._nursery is not None, "units are loaded while their kind runs"  # noqa: S101
+        if self._nursery is None:
+            raise UnitLoadError(f"unit {source.name!r}: the engine is ending, and starts no more servers")
         server = made(source.name, settings, target, host, self._units, self._groups)
         self._nursery.start_soon(server.run)
         try:

@@ -193,11 +193,14 @@ class Begin(Message[ActiveSession | None]):
 
 @dataclass(frozen=True, slots=True)
 class BeginAlone(Message[ActiveSession]):
-    """A request without a session begins, with what it announces. It counts towards the calls of all sessions."""
+    """A request without a session begins, with what it announces. It counts towards the calls of all sessions, and
+    towards those of its `principal`.
+    """
 
     version: str
     audience: Audience
     claims: tuple[CallClaim, ...]
+    principal: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,7 +265,7 @@ class SessionsActor(Actor[SessionBook]):
             last_seen=now,
             audience=message.audience,
         )
-        calls = self._begin_calls(session.id, message.claims)
+        calls = self._begin_calls(session.id, message.claims, message.principal)
         begun, refused = ((), calls) if isinstance(calls, TooManyCalls) else (calls, None)
         nobody = _Attachment()
         return ActiveSession(session, nobody.following, False, nobody.log_level, message.claims, begun, refused)
@@ -486,12 +486,14 @@ class SessionsActor(Actor[SessionBook]):
         self.state.questions.end_session(session.id)
         self.state.events.end_session(session.id)
 
-    def _begin_calls(self, session_id: str, claims: tuple[CallClaim, ...]) -> tuple[CallHandle, ...] | TooManyCalls:
+    def _begin_calls(
+        self, session_id: str, claims: tuple[CallClaim, ...], principal: str | None = None
+    ) -> tuple[CallHandle, ...] | TooManyCalls:
         """Note all of these calls, or none of them and why."""
         book = self.state
         calls: list[CallHandle] = []
         for claim in claims:
-            handle = book.calls.begin(session_id, claim.request_id)
+            handle = book.calls.begin(session_id, claim.request_id, principal)
             if isinstance(handle, TooManyCalls):
                 self._end_calls(calls)
                 return handle

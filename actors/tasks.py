@@ -153,7 +153,7 @@ class TasksActor(Actor[TaskBook]):
         limits: Limits = DEFAULT_LIMITS,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        super().__init__(TaskBook(TaskTable(limit=limits.tasks)))
+        super().__init__(TaskBook(TaskTable(limit=limits.tasks, running=limits.tasks_per_principal)))
         self._listeners = listeners
         self._clock = clock
 

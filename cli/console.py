@@ -17,6 +17,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from protocol.visible_text import is_seen, visible
+
 GAP = "  "
 """Between the columns of a plain table."""
 
@@ -45,11 +47,11 @@ def replace_what_cannot_be_printed() -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print JSON, indented. It is valid whatever the encoding of the output."""
+    """Print JSON, indented. It is valid whatever the encoding of the output, and hides nothing from who reads it."""
     unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     text = json.dumps(value, indent=2, ensure_ascii=not unicode)
     # A lone surrogate fits no encoding; as an escape it is still the same JSON.
-    print(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+    print(visible(text.encode("utf-8", "backslashreplace").decode("utf-8"), keep="\n"))
 
 
 def print_table(title: str | None, columns: Sequence[str], rows: Sequence[Row]) -> None:
@@ -104,8 +106,8 @@ def _plain_table(title: str | None, columns: Sequence[str], cells: Sequence[Sequ
 
 
 def _harmless(text: str) -> str:
-    """The text with control characters as escapes: a name from elsewhere must not drive the terminal."""
-    return "".join(c if c.isprintable() or c == "\n" else _escape(c) for c in text)
+    """The text with what is not seen as escapes: what came from elsewhere must neither drive the terminal nor hide."""
+    return "".join(c if is_seen(c) or c == "\n" else _escape(c) for c in text)
 
 
 def _escape(character: str) -> str:

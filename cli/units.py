@@ -115,16 +115,25 @@ def new(
         Path | None,
         typer.Option("--in", file_okay=False, show_default="the user's units", help="The folder it is made in."),
     ] = None,
+    proxy: Annotated[
+        bool, typer.Option("--proxy", help="Stand for an MCP server: its address, or its command after --.")
+    ] = False,
+    server: Annotated[
+        list[str] | None, typer.Argument(metavar="[SERVER]...", help="With --proxy, the server that it stands for.")
+    ] = None,
 ) -> None:
     """Write a small unit with a test that passes. An engine that runs loads it at once; none is needed."""
     # Here, not above: no other command needs them.
     from engine.errors import EngineError
     from engine.units.folder import make_unit
+    from space_unit.proxy_template import proxy_template_files
     from space_unit.template import template_files
 
+    if server and not proxy:
+        raise typer.BadParameter("a server is named with --proxy: space unit new NAME --proxy -- COMMAND ARGUMENTS")
     root = (folder or default_data_folder() / UNITS_FOLDER).expanduser().absolute()
     try:
-        files = template_files(name)
+        files = proxy_template_files(name, server or ()) if proxy else template_files(name)
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         made = make_unit(root, name, files)
     except EngineError as error:
@@ -132,7 +141,10 @@ def new(
     except OSError as error:
         raise CommandFailedError(f"Cannot make {root}: {error.strerror or error}.") from None
     say(f"Made {made.path}")
-    say(f"Edit unit.py there; an engine that serves this folder follows. Then: space unit test {name}")
+    if proxy:
+        say(f"Say in unit.toml there which tools are offered when; until then: space preset on {name}")
+    else:
+        say(f"Edit unit.py there; an engine that serves this folder follows. Then: space unit test {name}")
     if folder is not None:
         say(f"Serve it with: space serve --units {root}")
 

@@ -174,6 +174,8 @@ def _guarded(read: ResourceRead) -> ResourceRead:
             return await read(uri, values, call)
         except NotFoundError as error:
             raise ResourceNotFoundError(str(error)) from error
+        except InvalidArgumentError:
+            raise
         except EngineError as error:
             raise ToolError(str(error)) from error
 

@@ -6,6 +6,7 @@ are two calls, and some clients give every request the id 1, so a call is known 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from protocol.jsonrpc import RequestId
@@ -19,18 +20,18 @@ class CallHandle:
     serial: int
     session_id: str
     request_id: RequestId
+    principal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TooManyCalls:
-    """Why a call may not begin: the limit that is reached. `of_session` tells whose."""
+    """Why a call may not begin: the limit that is reached. `whose` says who has reached it."""
 
     limit: int
-    of_session: bool
+    whose: str
 
     def __str__(self) -> str:
-        whose = "this session" if self.of_session else "the engine"
-        return f"{whose} already has {self.limit} calls in flight, which is the most; wait for one to end"
+        return f"{self.whose} already has {self.limit} calls in flight, which is the most; wait for one to end"
 
 
 class CallTable:
@@ -39,18 +40,27 @@ class CallTable:
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self._limits = limits
         self._sessions: dict[str, dict[int, CallHandle]] = {}
+        self._alone: Counter[str] = Counter()
+        """Calls without a session, by whose they are."""
         self._count = 0
         self._serial = 0
 
-    def begin(self, session_id: str, request_id: RequestId) -> CallHandle | TooManyCalls:
-        """Note a call, unless a limit is reached. Each handle must be given to `end`."""
+    def begin(self, session_id: str, request_id: RequestId, principal: str | None = None) -> CallHandle | TooManyCalls:
+        """Note a call, unless a limit is reached. Each handle must be given to `end`.
+
+        `principal` says whose a call without a session is; None for one of a session.
+        """
         of_session = self._sessions.get(session_id, {})
         if len(of_session) >= self._limits.calls_per_session:
-            return TooManyCalls(self._limits.calls_per_session, of_session=True)
+            return TooManyCalls(self._limits.calls_per_session, "this session")
         if self._count >= self._limits.calls_total:
-            return TooManyCalls(self._limits.calls_total, of_session=False)
+            return TooManyCalls(self._limits.calls_total, "the engine")
+        if principal is not None:
+            if self._alone[principal] >= self._limits.calls_per_principal:
+                return TooManyCalls(self._limits.calls_per_principal, "whoever has this credential at this endpoint")
+            self._alone[principal] += 1
         self._serial += 1
-        handle = CallHandle(self._serial, session_id, request_id)
+        handle = CallHandle(self._serial, session_id, request_id, principal)
         self._sessions.setdefault(session_id, of_session)[handle.serial] = handle
         self._count += 1
         return handle
@@ -61,6 +71,10 @@ class CallTable:
         if of_session.pop(handle.serial, None) is None:
             return
         self._count -= 1
+        if handle.principal is not None:
+            self._alone[handle.principal] -= 1
+            if not self._alone[handle.principal]:
+                del self._alone[handle.principal]
         if not of_session:
             del self._sessions[handle.session_id]
 

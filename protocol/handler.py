@@ -73,7 +73,7 @@ from protocol.schema import preview
 from protocol.server_info import ServerInfo
 from protocol.session import Session
 from protocol.session_rules import INITIALIZE, decide_in_session
-from protocol.stateless_facts import SUBSCRIPTION_CLAIM, claimed_version
+from protocol.stateless_facts import SUBSCRIPTION_CLAIM, claimed_version, client_text
 from protocol.stateless_rules import Stateless, decide_stateless
 from protocol.task import Task, created_members, task_members
 from protocol.tool import JsonObject, ToolOutcome
@@ -307,7 +307,7 @@ class Handler:
 
     def unknown_task_reply(self, decision: GetTask | UpdateTask | CancelTaskDecision) -> Reply:
         """The answer about a task that does not exist, or not for this caller."""
-        reason = f"there is no task {preview(decision.task_id)}; it may have expired"
+        reason = f"there is no task {preview(decision.task_id)}; it may have expired, or given way to newer ones"
         return error_reply(decision.request_id, ErrorCode.INVALID_PARAMS, reason)
 
     def listen_end_reply(self, decision: Listen) -> Reply:
@@ -469,13 +469,9 @@ def _initialize(request: Request, session: Session | None) -> OpenSession | Repl
     return OpenSession(
         request.id,
         negotiate(version),
-        _string_or_none(client.get("name")),
-        _string_or_none(client.get("version")),
+        client_text(client.get("name")),
+        client_text(client.get("version")),
         None if session is None else session.id,
         # What cannot be read is as if it were not there: older clients wrote all sorts of things.
         declared if isinstance(declared, ClientCapabilities) else NO_CAPABILITIES,
     )
-
-
-def _string_or_none(value: object) -> str | None:
-    return value if isinstance(value, str) else None

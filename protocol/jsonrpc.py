@@ -161,7 +161,8 @@ def _parse_message(value: object, limits: Limits) -> Request | Notification | Re
     if message.get("jsonrpc") != "2.0":
         return ParseFault(ErrorCode.INVALID_REQUEST, 'the message lacks "jsonrpc": "2.0"', request_id)
     if "id" in message and request_id is None and not ("error" in message and raw_id is None):
-        return ParseFault(ErrorCode.INVALID_REQUEST, _bad_id(raw_id, limits))
+        reason = f"{bad_id(raw_id, limits)}{'' if isinstance(raw_id, str | int) else '; a notification has no id at all'}"
+        return ParseFault(ErrorCode.INVALID_REQUEST, reason)
     if "method" in message:
         return _parse_call(message, request_id)
     return _parse_response(message, request_id)
@@ -207,12 +208,13 @@ def is_request_id(value: object, limits: Limits = DEFAULT_LIMITS) -> TypeGuard[R
     return isinstance(value, str) and len(value) <= limits.request_id_chars
 
 
-def _bad_id(value: object, limits: Limits) -> str:
+def bad_id(value: object, limits: Limits, name: str = "id") -> str:
+    """What keeps a value from being a request id, or whatever else has its form and that name."""
     if type(value) is int:
-        return f"id must be a whole number of {REQUEST_ID_BITS} bits or a string, not a longer number"
+        return f"{name} must be a whole number of {REQUEST_ID_BITS} bits or a string, not a longer number"
     if isinstance(value, str):
-        return f"id has {len(value)} characters; the most is {limits.request_id_chars}"
-    return f"id must be a string or a whole number, not {json_type(value)}; a notification has no id at all"
+        return f"{name} has {len(value)} characters; the most is {limits.request_id_chars}"
+    return f"{name} must be a string or a whole number, not {json_type(value)}"
 
 
 def json_type(value: object) -> str:

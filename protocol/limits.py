@@ -39,6 +39,10 @@ class Limits:
     calls_total: int = 256
     """Most tool calls in flight in all sessions together."""
 
+    calls_per_principal: int = 128
+    """Most tool calls in flight without a session, of one credential at the endpoint of one agent. Clients without
+    sessions cannot be told apart any further, and the half of `calls_total` is left to everybody else."""
+
     outbox_frames: int = 256
     """Most frames that wait for one stream. A client that does not read them is disconnected, never waited for."""
 
@@ -55,7 +59,11 @@ class Limits:
     """Most resources that one session, or one stream of subscriptions, can watch."""
 
     tasks: int = 256
-    """Most tasks that are kept, running or not, for everybody together."""
+    """Most tasks that are kept, running or not, for everybody together. Whoever keeps the most makes room first."""
+
+    tasks_per_principal: int = 64
+    """Most tasks that run of one credential at the endpoint of one agent. They hold calls for long, so it is less than
+    `calls_per_principal`: short calls stay possible beside them."""
 
     client_requests: int = 64
     """Most requests of ours that may wait for the answer of one session."""

@@ -9,10 +9,9 @@ from typing import cast
 from protocol.answers import Answers, error_reply
 from protocol.cache_hint import CacheHint
 from protocol.decision import Decision, ItemDecision, Reply
-from protocol.jsonrpc import ErrorCode, Notification, Request, RequestId, is_request_id, json_type
+from protocol.jsonrpc import ErrorCode, Notification, Request, RequestId, bad_id, is_request_id, json_type
 from protocol.limits import Limits
 from protocol.offer import Offer
-from protocol.schema import preview
 from protocol.stateless_facts import StatelessFacts
 from protocol.tool import JsonObject
 from protocol.versions import Revision
@@ -74,4 +73,4 @@ def progress_token(request: Request, limits: Limits) -> RequestId | Reply | None
     token = cast("JsonObject", meta).get("progressToken")
     if token is None or is_request_id(token, limits):
         return token
-    return invalid_params(request, f"progressToken must be a string or a whole number, not {preview(token)}")
+    return invalid_params(request, bad_id(token, limits, "progressToken"))

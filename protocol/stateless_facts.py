@@ -30,6 +30,9 @@ SUBSCRIPTION_CLAIM = f"{META_PREFIX}subscriptionId"
 TRACE_MEMBERS = ("traceparent", "tracestate", "baggage")
 """Members of `_meta` that belong to tracing, and are handed on as they came."""
 
+CLIENT_CHARACTERS = 200
+"""Of the name and of the version of a client: they are kept with each of its sessions, shown and logged."""
+
 _NO_ANSWERS: Mapping[str, object] = MappingProxyType({})
 _NO_TRACE: Mapping[str, str] = MappingProxyType({})
 
@@ -99,11 +102,12 @@ def read_claims(params: JsonObject) -> Claims | str:
     info: object = meta.get(CLIENT_CLAIM)
     about: JsonObject = cast("JsonObject", info) if isinstance(info, Mapping) else {}
     trace = {name: meta[name] for name in TRACE_MEMBERS if isinstance(meta.get(name), str)}
-    return Claims(version, client, _text(about.get("name")), _text(about.get("version")), log_level, trace)
+    return Claims(version, client, client_text(about.get("name")), client_text(about.get("version")), log_level, trace)
 
 
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+def client_text(value: object) -> str | None:
+    """A name or version that a client gives itself, cut to what anybody looks at; None for what is no text."""
+    return value[:CLIENT_CHARACTERS] if isinstance(value, str) else None
 
 
 def _kind(value: object) -> str:

@@ -7,6 +7,7 @@ Source: MCP extension `io.modelcontextprotocol/tasks`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from secrets import token_urlsafe
@@ -23,7 +24,7 @@ POLL_INTERVAL_MS = 500
 
 
 class TaskTableFullError(Exception):
-    """Raised when as many tasks as may be are kept, and none of them has ended. Nothing was created."""
+    """Raised when as many tasks run as may, of everybody or of whoever wants one more. Nothing was created."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,20 @@ def _token() -> str:
 class TaskTable:
     """Tasks by id. Ids cannot be guessed, since whoever knows one may ask after it where nobody has a credential.
 
-    Where `limit` tasks are kept, the one that ended first makes room; running ones never do.
+    Where `limit` tasks are kept, an ended one makes room: the one that ended first of whoever keeps the most, so that
+    nobody drives out what others have not fetched yet. Running ones never do; of these a principal has at most
+    `running`.
     """
 
-    def __init__(self, *, limit: int = DEFAULT_LIMITS.tasks, new_id: Callable[[], str] = _token) -> None:
+    def __init__(
+        self,
+        *,
+        limit: int = DEFAULT_LIMITS.tasks,
+        running: int = DEFAULT_LIMITS.tasks_per_principal,
+        new_id: Callable[[], str] = _token,
+    ) -> None:
         self._limit = limit
+        self._most_running = running
         self._new_id = new_id
         self._tasks: dict[str, Task] = {}
 
@@ -59,11 +69,14 @@ class TaskTable:
         poll_interval_ms: int = POLL_INTERVAL_MS,
     ) -> Task:
         """A new task, which is working. It can be asked after from now on. Raises `TaskTableFullError`."""
+        running = sum(task.principal == principal and not task.status.is_final for task in self._tasks.values())
+        if running >= self._most_running:
+            raise TaskTableFullError(
+                f"{running} tasks of this credential are running at this endpoint, which is the most; wait for one to "
+                "end, or cancel one"
+            )
         if len(self._tasks) >= self._limit:
-            ended = [task for task in self._tasks.values() if task.status.is_final]
-            if not ended:
-                raise TaskTableFullError(f"{self._limit} tasks are running, which is the most; wait for one to end")
-            del self._tasks[min(ended, key=lambda task: task.updated_at).id]
+            self._make_room(principal)
         task = Task(
             id=self._new_id(),
             principal=principal,
@@ -141,6 +154,15 @@ class TaskTable:
 
     def __len__(self) -> int:
         return len(self._tasks)
+
+    def _make_room(self, principal: str) -> None:
+        """Forget an ended task; with the new one `principal` has one more than it keeps now."""
+        ended = [task for task in self._tasks.values() if task.status.is_final]
+        if not ended:
+            raise TaskTableFullError(f"{self._limit} tasks are running, which is the most; wait for one to end")
+        kept = Counter(task.principal for task in self._tasks.values())
+        kept[principal] += 1
+        del self._tasks[min(ended, key=lambda task: (-kept[task.principal], task.updated_at)).id]
 
     def _open(self, task_id: str) -> Task | None:
         task = self._tasks.get(task_id)

@@ -23,7 +23,7 @@ def is_seen(character: str) -> bool:
 
 
 def visible(text: str, keep: str = "") -> str:
-    r"""The text with what is not seen as `\uXXXX`, but for the characters of `keep`. Inside JSON it stays the same JSON."""
+    r"""The text with what is not seen as `\uXXXX`, but for the characters of `keep`. JSON stays the same JSON."""
     if text.isprintable() and not _PRINTABLE_AND_UNSEEN.search(text):
         return text
     return "".join(each if is_seen(each) or each in keep else _escape(each) for each in text)

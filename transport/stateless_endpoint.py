@@ -68,7 +68,7 @@ class StatelessEndpoint:
     async def _run(
         self, decision: Runnable, facts: HttpFacts, message: Message | ParseFault, audience: Audience
     ) -> Response | WireReply:
-        begin = BeginAlone(decision.version, audience, claims_of(message))
+        begin = BeginAlone(decision.version, audience, claims_of(message), f"{facts.principal}\n{audience.agent}")
         active = await kept_reply(self._service.space.sessions.ask(begin))
         answer: Answer | None = None
         try:

@@ -83,9 +83,15 @@ async def proxy_on_trial(
         (desk / "tools.json").write_text(json.dumps(tools), encoding="utf-8")
     write_unit(folder, manifest(raw(*modes), more, presets, str(desk)))
     async with units_on_trial(folder, capabilities) as trial:
+        await loaded(trial)
         yield ProxyTrial(trial.space, trial.root, desk)
     for pid in ProxyTrial(trial.space, trial.root, desk).pids():
         assert not lives(pid), "the engine has ended, and the server of a unit has not"
+
+
+async def loaded(trial: Trial, unit: str = "notes") -> None:
+    """Wait until the unit was tried: a busy engine does not wait for it at its start."""
+    await trial.until(lambda: any(row.name == unit for row in trial.space.units.rows()))
 
 
 def write_unit(folder: Path, text: str, unit: str = "notes") -> None:

@@ -35,6 +35,9 @@ TOOLS: list[dict[str, Any]] = [
     *({"name": name, "description": f"Does {name}.", "inputSchema": ANY} for name in ("fail", "wait", "steps", "rich")),
     *({"name": name, "description": f"Does {name}.", "inputSchema": ANY} for name in ("env", "die", "spawn", "wrong")),
 ]
+NEWER: dict[str, Any] = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
+"""What results have in the revision without sessions."""
+
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 RICH: list[dict[str, Any]] = [
     {"type": "text", "text": "look"},
@@ -123,6 +126,8 @@ def answer(message: dict[str, Any]) -> None:
             "capabilities": {"tools": {"listChanged": True}},
             "serverInfo": {"name": "raw", "version": "1"},
         }
+    elif method == "server/discover" and "newer" in MODES:
+        result = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
     elif method == "tools/list":
         seen("list")
         result = tools(params)
@@ -139,7 +144,7 @@ def answer(message: dict[str, Any]) -> None:
         send({"id": number, "error": {"code": -32601, "message": "not known"}})
         return
     if result is not None:
-        send({"id": number, "result": result})
+        send({"id": number, "result": {**NEWER, **result} if "newer" in MODES else result})
 
 
 def main() -> None:

@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 import trio
 
-from actors import proxy_connection, proxy_http, proxy_server
 from presets.unit_shop import UnitState
 from protocol.tool import ToolError
 from tests.actors.fakes import text_of
-from tests.actors.proxies_on_trial import PRESETS, ProxyTrial, manifest, write_unit
+from tests.actors.proxies_on_trial import PRESETS, ProxyTrial, loaded, manifest, write_unit
 from tests.actors.test_proxy_units import Listening, call_with
 from tests.actors.units_on_trial import units_on_trial
 
@@ -71,15 +70,16 @@ def address(port: int, more: str = "") -> str:
 async def proxy_of(folder: Path, port: int, more: str = "") -> AsyncGenerator[ProxyTrial]:
     write_unit(folder, address(port, more))
     async with units_on_trial(folder) as trial:
+        await loaded(trial)
         yield ProxyTrial(trial.space, trial.root, folder)
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is looked at now and then is looked at often."""
-    monkeypatch.setattr(proxy_server, "FIRST_WAIT_SECONDS", 0.2)
-    monkeypatch.setattr(proxy_server, "LONGEST_WAIT_SECONDS", 0.4)
-    monkeypatch.setattr(proxy_connection, "HEALTH_SECONDS", 0.2)
+    monkeypatch.setattr("actors.proxy_server.FIRST_WAIT_SECONDS", 0.2)
+    monkeypatch.setattr("actors.proxy_server.LONGEST_WAIT_SECONDS", 0.4)
+    monkeypatch.setattr("actors.proxy_connection.HEALTH_SECONDS", 0.2)
 
 
 async def test_a_server_at_an_address_is_called_with_the_headers_of_the_manifest(
@@ -137,7 +137,7 @@ async def test_a_server_that_comes_late_goes_and_comes_back_is_followed(tmp_path
 async def test_a_server_that_was_started_anew_is_greeted_again_once_a_call_shows_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(proxy_server, "FIRST_WAIT_SECONDS", 0.2)
+    monkeypatch.setattr("actors.proxy_server.FIRST_WAIT_SECONDS", 0.2)
     port = free_port()
     async with serving(port) as process:
         write_unit(tmp_path, address(port))
@@ -167,7 +167,7 @@ async def test_an_answer_that_is_too_large_is_refused_and_the_next_call_goes_thr
 ) -> None:
     port = free_port()
     async with serving(port), proxy_of(tmp_path, port) as trial:
-        monkeypatch.setattr(proxy_http, "MAX_BODY_BYTES", 50)
+        monkeypatch.setattr("actors.proxy_http.MAX_BODY_BYTES", 50)
         with pytest.raises(ToolError):
             await trial.call("space_notes_add", {"a": 1, "b": 2})
         monkeypatch.undo()

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import trio
 
-from actors import proxy_connection, proxy_process, proxy_server, proxy_units
 from actors.context import SetContext, SetOverride
 from actors.resolution import CapabilityEdit
 from presets.unit_shop import UnitState
@@ -63,6 +62,18 @@ async def test_the_tools_of_a_server_are_offered_as_it_describes_them(tmp_path: 
         assert entry.face.arguments.problems({"a": 1})
         assert (await trial.call("space_notes_add", {"a": 1, "b": 2})).structured == {"sum": 3}
         assert "its server is there: raw 1, MCP 2025-11-25" in await trial.log()
+
+
+async def test_a_server_that_knows_no_sessions_is_served_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.proxy_connection.POLL_SECONDS", 0.1)
+    async with proxy_on_trial(tmp_path, "newer") as trial:
+        assert trial.tools == NAMES
+        assert (await trial.call("space_notes_add", {"a": 1, "b": 2})).structured == {"sum": 3}
+        assert "MCP 2026-07-28" in await trial.log()
+        trial.list_now([ONE], say_so=False)
+        await trial.until(lambda: trial.tools == ("space_notes_one",))
 
 
 async def test_what_a_server_answers_is_passed_on_whole(tmp_path: Path) -> None:
@@ -261,7 +272,7 @@ async def test_the_end_of_the_engine_ends_servers_and_what_they_have_started(tmp
 async def test_a_server_that_crashes_is_started_again_and_its_tools_stay_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(proxy_server, "FIRST_WAIT_SECONDS", 0.5)
+    monkeypatch.setattr("actors.proxy_server.FIRST_WAIT_SECONDS", 0.5)
     async with proxy_on_trial(tmp_path) as trial:
         revision = trial.space.catalog.tools.value.revision
         with pytest.raises(ToolError, match="ended with exit code 3 during the call; whether it was done is not known"):
@@ -281,7 +292,7 @@ async def test_a_server_that_crashes_is_started_again_and_its_tools_stay_meanwhi
 async def test_a_server_that_crashes_again_and_again_is_started_ever_more_seldom(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(proxy_server, "FIRST_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("actors.proxy_server.FIRST_WAIT_SECONDS", 0.1)
     async with proxy_on_trial(tmp_path) as trial:
         for count in range(1, 5):
             os.kill(trial.pids()[-1], signal.SIGKILL)
@@ -316,8 +327,8 @@ async def test_a_server_that_takes_its_time_is_waited_for_and_its_tools_come_whe
 async def test_a_server_that_never_answers_leaves_a_unit_without_tools_that_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(proxy_connection, "START_SECONDS", 1.5)
-    monkeypatch.setattr(proxy_units, "PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr("actors.proxy_connection.START_SECONDS", 1.5)
+    monkeypatch.setattr("actors.proxy_units.PATIENCE_SECONDS", 0.5)
     async with proxy_on_trial(tmp_path, "silent") as trial:
         await trial.until(lambda: trial.row("notes").state is UnitState.STALE)
         assert trial.tools == ()
@@ -347,7 +358,7 @@ async def test_a_server_that_prints_without_end_fills_no_log(tmp_path: Path) -> 
 async def test_a_message_without_end_ends_the_connection_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(proxy_process, "MAX_MESSAGE_BYTES", 100_000)
+    monkeypatch.setattr("actors.proxy_process.MAX_MESSAGE_BYTES", 100_000)
     async with proxy_on_trial(tmp_path, "junk") as trial:
         assert trial.row("notes").state is UnitState.BROKEN
         assert "it sent a message of more than 100000 bytes" in (trial.row("notes").problem or "")

@@ -66,6 +66,14 @@ def test_a_cell_is_one_line_of_words(cell: str | float | bool | None, words: str
     assert shown(cell) == words
 
 
+def test_json_hides_nothing_and_stays_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    hidden = "a\u202eb\u200bc\x9bd\u3164e\U000e0041"
+    print_json({"said": hidden, hidden: [1]})
+    out = capsys.readouterr().out
+    assert not set(out) & set(hidden[1::2])
+    assert json.loads(out) == {"said": hidden, hidden: [1]}
+
+
 def test_text_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     say("two\nlines \x1b[31mred\x1b[0m \u202e")
     assert capsys.readouterr().out == "two\nlines \\x1b[31mred\\x1b[0m \\u202e\n"

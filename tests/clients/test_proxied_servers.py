@@ -9,7 +9,7 @@ import pytest
 
 from actors.context import SetContext, SetOverride
 from tests.actors.fakes import text_of
-from tests.actors.proxies_on_trial import PRESETS, ProxyTrial, manifest, write_unit
+from tests.actors.proxies_on_trial import PRESETS, ProxyTrial, loaded, manifest, write_unit
 from tests.actors.test_proxy_units import Listening
 from tests.actors.units_on_trial import units_on_trial
 from tests.conformance.suite import SuiteMissingError, node
@@ -60,6 +60,7 @@ async def test_a_server_for_files_is_there_only_while_the_user_is_at_it(node_pat
     (folder / "a.txt").write_text("hello", encoding="utf-8")
     write_unit(tmp_path, manifest(server(node_path, "filesystem", str(folder)), presets=FILES))
     async with units_on_trial(tmp_path) as trial:
+        await loaded(trial)
         await trial.until(lambda: bool(trial.row("notes").tools))
         assert trial.row("notes").presets == ("notes-read", "notes-write")
         assert trial.tools == ()

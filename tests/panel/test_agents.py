@@ -175,6 +175,26 @@ def test_two_people_change_one_text_and_both_versions_are_shown_until_one_is_pic
     assert _text(engine) == "And again."
 
 
+def test_a_block_that_somebody_deletes_while_it_is_edited_comes_back_whole_when_mine_is_kept(
+    page: Page, window: Callable[..., Page], engine: LiveEngine
+) -> None:
+    block = {"id": "cb-abcd", "name": "Style", "role": "system", "type": "simple", "content": "Short sentences."}
+    _send(engine, "POST", "/api/agent-blocks/standard/custom", block)
+    other = window(f"{engine.url}/#/agents/space/standard")
+    page.goto(f"{engine.url}/#/agents/space/standard")
+    mine = _open_text(page, "Style")
+    mine.fill("Long sentences.")
+    _open_text(other, "Style")
+    other.get_by_role("button", name="Delete this block").click()
+    wait_until(lambda: _config(engine)["customBlocks"] == [], "it is deleted")
+    mine.blur()
+    dialog = page.get_by_role("dialog", name="Changed in two places")
+    expect(dialog.get_by_label("Theirs", exact=True)).to_have_text("(nothing)")
+    dialog.get_by_role("button", name="Keep mine").click()
+    back = {**block, "content": "Long sentences.", "enabled": True}
+    wait_until(lambda: [one | {"order": 0} for one in _config(engine)["customBlocks"]] == [back | {"order": 0}], "back")
+
+
 def test_what_is_typed_while_the_engine_restarts_is_saved_when_it_is_back(page: Page, engine: LiveEngine) -> None:
     _patch(engine, "standard", {"overrides": {"world": {"contentMode": "append", "customContent": "Before."}}})
     page.goto(f"{engine.url}/#/agents/space/standard")
@@ -269,7 +289,7 @@ def _open_text(page: Page, block: str) -> Locator:
     """The field of the text that is put to a builtin block."""
     edit = page.get_by_role("button", name=f"Edit {block}")
     edit.click()
-    return page.get_by_role("listitem").filter(has=edit).get_by_role("textbox")
+    return page.get_by_role("listitem").filter(has=edit).locator("textarea")
 
 
 def _config(engine: LiveEngine, agent: str = "standard") -> dict[str, Any]:
@@ -291,11 +311,11 @@ def _get(engine: LiveEngine, path: str) -> Any:
 
 
 def _patch(engine: LiveEngine, agent: str, patch: dict[str, Any]) -> None:
-    request = Request(
-        f"{engine.url}/api/agent-blocks/{agent}/config",
-        json.dumps(patch).encode(),
-        {"Content-Type": "application/json"},
-        method="PATCH",
-    )
+    _send(engine, "PATCH", f"/api/agent-blocks/{agent}/config", patch)
+
+
+def _send(engine: LiveEngine, method: str, path: str, body: dict[str, Any]) -> None:
+    headers = {"Content-Type": "application/json"}
+    request = Request(f"{engine.url}{path}", json.dumps(body).encode(), headers, method=method)
     with urlopen(request, timeout=ANSWER_SECONDS):
         pass

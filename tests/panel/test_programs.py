@@ -169,3 +169,18 @@ def test_nothing_of_code_mode_leaves_a_narrow_window(window: Callable[..., Page]
     page.get_by_role("link", name="SDK").click()
     expect(page.get_by_label("The SDK", exact=True)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
+
+
+def test_without_a_runtime_the_view_says_why_and_shows_the_sdk_of_another_agent(
+    window: Callable[..., Page], tmp_path: Path
+) -> None:
+    environment = {**isolated_environment(tmp_path), "SPACE_DENO": str(tmp_path / "no-deno")}
+    with LiveEngine(tmp_path, environment) as engine:
+        page = window(f"{engine.url}/#/programs/sdk")
+        runtime = page.get_by_role("status", name="Code runtime")
+        expect(runtime).to_contain_text("Programs cannot be run.")
+        expect(runtime).to_contain_text("no-deno")
+        agent = page.get_by_role("combobox", name="Agent", exact=True)
+        expect(agent.get_by_role("option", name="code, cannot be used")).to_be_disabled()
+        expect(agent).to_have_value("standard")
+        expect(page.get_by_label("The SDK", exact=True)).to_be_visible()

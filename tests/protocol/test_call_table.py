@@ -50,7 +50,7 @@ def test_a_session_beyond_its_limit_is_refused_and_others_are_not() -> None:
     table = CallTable(Limits(calls_per_session=2))
     handles = [begun(table), begun(table)]
     refused = table.begin("a", 3)
-    assert refused == TooManyCalls(2, of_session=True)
+    assert refused == TooManyCalls(2, "this session")
     assert "2 calls in flight" in str(refused)
     begun(table, "b")
     table.end(handles[0])
@@ -61,5 +61,19 @@ def test_all_sessions_together_are_limited_too() -> None:
     table = CallTable(Limits(calls_total=2))
     begun(table, "a")
     begun(table, "b")
-    assert table.begin("c", 1) == TooManyCalls(2, of_session=False)
+    assert table.begin("c", 1) == TooManyCalls(2, "the engine")
     assert table.of_session("c") == ()
+
+
+def test_calls_without_a_session_leave_room_for_everybody_else() -> None:
+    table = CallTable(Limits(calls_per_principal=2, calls_total=4))
+    first = table.begin("request 1", 1, "flood")
+    assert isinstance(first, CallHandle)
+    assert isinstance(table.begin("request 2", 1, "flood"), CallHandle)
+    refused = table.begin("request 3", 1, "flood")
+    assert isinstance(refused, TooManyCalls)
+    assert "already has 2 calls in flight" in str(refused)
+    assert isinstance(table.begin("request 4", 1, "other"), CallHandle)
+    begun(table, "a")
+    table.end(first)
+    assert isinstance(table.begin("request 5", 1, "flood"), CallHandle)

@@ -180,6 +180,28 @@ def test_a_full_table_gives_up_what_has_ended_and_never_what_runs() -> None:
     assert (tasks.get("t1", "me") is not None, tasks.get("t2", "me"), len(tasks)) == (True, None, 2)
 
 
+def test_whoever_keeps_the_most_makes_room_first() -> None:
+    tasks = table(limit=4)
+    quiet = tasks.create(NOW, VERSION, "quiet")
+    tasks.complete(quiet.id, RESULT, NOW)
+    for number in range(20):
+        flood = tasks.create(NOW + number, VERSION, "flood")
+        tasks.complete(flood.id, RESULT, NOW + number)
+    assert tasks.get(quiet.id, "quiet") is not None
+    assert len(tasks) == 4
+
+
+def test_one_principal_runs_only_so_many_tasks_at_a_time_and_others_still_may() -> None:
+    tasks = table(running=2)
+    first = tasks.create(NOW, VERSION, "flood")
+    tasks.create(NOW, VERSION, "flood")
+    with pytest.raises(TaskTableFullError, match="2 tasks of this credential are running"):
+        tasks.create(NOW, VERSION, "flood")
+    tasks.create(NOW, VERSION, "other")
+    tasks.complete(first.id, RESULT, NOW)
+    tasks.create(NOW, VERSION, "flood")
+
+
 def test_how_far_a_task_is_can_be_told_in_words_and_to_a_stream() -> None:
     tasks = table()
     begun(tasks)

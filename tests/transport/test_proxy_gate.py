@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
 from actors.agents import AgentOptions
 from actors.context import SetContext, SetOverride
@@ -19,6 +20,8 @@ from tests.transport.mcp_client import McpClient
 from tests.transport.running_engine import RunningEngine, running_engine
 
 pytestmark = pytest.mark.slow
+
+READY_SECONDS = 20.0
 
 CANVAS = {"surface": "canvas", "canvas_visible": True, "activity": "drawing"}
 GRAPH = {**CANVAS, "activity": "graph"}
@@ -110,6 +113,10 @@ async def gate(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator
     async with running_engine(tmp_path, built_in=True, agents=AgentOptions(user_root=agents)) as engine:
         gate = Gate(engine)
         await gate.go(GRAPH)
+        with trio.fail_after(READY_SECONDS):
+            # A busy engine does not wait for its units at the start.
+            while "space_notes_fail" not in engine.space.catalog.tools.value.names:  # noqa: ASYNC110 - of many parts
+                await trio.sleep(0.02)
         yield gate
 
 

@@ -97,7 +97,13 @@ try:
 except RuntimeError:
     log.exception("failed")
 log.debug("too much")
-if len(sys.argv) > 2:
+if sys.argv[2:] == ["hostile"]:
+    log.info("opened", client="\\x1b[31m\\x00\\u202e\\nforged" + "x" * 3_000_000, methods=["\\x07" * 9_000], path={"a": "\\x9b"})
+    try:
+        raise RuntimeError("\\x1b[2J" + "y" * 3_000_000)
+    except RuntimeError:
+        log.exception("failed again")
+elif len(sys.argv) > 2:
     sys.stderr.close()
     log.info("to nobody")
 print("alive")
@@ -116,6 +122,17 @@ async def test_a_traceback_shows_where_and_never_the_values(log_format: str) -> 
     assert TOKEN not in errors
     if log_format == "json":
         assert json.loads(errors)["event"] == "failed"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("log_format", ["console", "json"])
+async def test_what_a_client_writes_can_neither_fill_the_log_nor_drive_the_terminal(log_format: str) -> None:
+    code, _, errors = await ended_at_once([sys.executable, "-c", LOGGING, log_format, "hostile"])
+    assert code == 0
+    assert len(errors) < 150_000
+    assert not set(errors) & set("\x1b\x00\x07\x9b\u202e")
+    assert not any(line.startswith("forged") for line in errors.splitlines())
+    assert "[31m" in errors
 
 
 @pytest.mark.slow

@@ -1,7 +1,129 @@
-/** Placeholder until the view is built. */
+/**
+ * The view "Calls": who is connected, what runs, and the last calls of tools with one of them whole.
+ * Owns which call is open; the address says it: `#/calls`, `#/calls/ID`.
+ */
+
 import { h } from "../dom.js";
+import { actorTable } from "./calls/actor_table.js";
+import { callDetail } from "./calls/call_detail.js";
+import { addressOf, callFeed } from "./calls/call_feed.js";
+import { callFilter } from "./calls/call_filter.js";
+import { callList } from "./calls/call_list.js";
+import { runningCalls } from "./calls/running_calls.js";
+import { sessionTable } from "./calls/session_table.js";
+import { setText } from "./tools/keyed_list.js";
+import { counted } from "./tools/words.js";
+
+export const title = "Calls";
+
+/** Calls that the list holds: as many as the engine keeps. */
+const MOST_CALLS = 10_000;
+
+/** How long the keyboard must rest on a call before the pane follows it, milliseconds. */
+const REST_MS = 90;
 
 /** @returns {import("../main.js").View} */
 export function create() {
-  return { element: h("div", { class: "empty" }, "calls"), show() {}, hide() {} };
+  /** @type {number | null} */
+  let open = null;
+  /** Whatever stands in the address instead of a number. */
+  let rest = 0;
+  let drawing = 0;
+  let anew = false;
+
+  const problem = h("p", { class: "notice bad", hidden: true });
+  const count = h("span", { class: "quiet small", role: "status" });
+  const filter = callFilter(apply);
+  const detail = callDetail();
+  const running = runningCalls();
+  const sessions = sessionTable();
+  const actors = actorTable();
+  const list = callList({
+    opened: (id) => go(id, false),
+    moved: (id) => {
+      clearTimeout(rest);
+      if (open !== null) rest = setTimeout(() => go(id, true), REST_MS);
+    },
+  });
+  const feed = callFeed({
+    most: MOST_CALLS,
+    changed: (isAnew) => {
+      anew ||= isAnew;
+      problem.hidden = true;
+      // Many changes between two frames are one.
+      if (drawing === 0) drawing = requestAnimationFrame(draw);
+    },
+    failed: (error) => {
+      if (error.status === 0) return;
+      problem.hidden = false;
+      setText(problem, error.message);
+    },
+  });
+  const both = h("div", { class: "calls-both" }, list.element, detail.element);
+  const element = h(
+    "div",
+    { class: "calls-view" },
+    h("h1", { class: "offscreen" }, "Calls"),
+    h("div", { class: "calls-top" }, sessions.element, actors.element),
+    problem,
+    running.element,
+    h("div", { class: "toolbar calls-tools" }, filter.element, count),
+    both,
+  );
+
+  function draw() {
+    drawing = 0;
+    if (anew) {
+      list.restart();
+      // The numbers begin at one again: what is open would be another call.
+      if (feed.engineChanges() > 1 && open !== null) location.hash = "#/calls";
+    }
+    anew = false;
+    running.update(feed.rows());
+    apply();
+    if (open !== null) detail.update(feed.get(open));
+  }
+
+  function apply() {
+    const rows = feed.rows();
+    const matching = filter.select(rows);
+    list.update(matching, rows.length, filter.isOn());
+    const all = counted(rows.length, "call");
+    setText(count, filter.isOn() ? `${matching.length.toLocaleString()} of ${all}` : all);
+  }
+
+  /**
+   * @param {number} id
+   * @param {boolean} instead whether Back leads past the call that was open
+   */
+  function go(id, instead) {
+    clearTimeout(rest);
+    if (instead) location.replace(addressOf(id));
+    else location.hash = addressOf(id);
+  }
+
+  return {
+    element,
+    show(path) {
+      open = /^\d+$/.test(path[0] ?? "") ? Number(path[0]) : null;
+      both.classList.toggle("is-open", open !== null);
+      detail.show(open);
+      feed.start();
+      sessions.start();
+      actors.start();
+      running.start();
+      list.open(open);
+      if (open !== null) detail.update(feed.get(open));
+    },
+    hide() {
+      clearTimeout(rest);
+      cancelAnimationFrame(drawing);
+      drawing = 0;
+      feed.stop();
+      sessions.stop();
+      actors.stop();
+      running.stop();
+      detail.show(null);
+    },
+  };
 }

@@ -33,14 +33,14 @@ export function agentEditor(scope, store, settings) {
   const saved = h("span", { class: "save-state small", role: "status", "aria-label": "Saving" });
   const problem = h("div", { class: "notice bad", role: "alert", hidden: true });
   const conflicts = [store, settings].flatMap((each) => each === null ? [] : conflictNotice(each));
+  let usable = true;
   const remove = h("button", { hidden: true, onclick: () => own?.remove() }, "Remove…");
   const own = scope.kind === "space"
     ? ownAgent(scope.agent, (agent) => {
       replace(title, agent.names.en ?? agent.id);
       replace(chinese, agent.names.zh ?? "");
       remove.hidden = agent.trust !== "user";
-      body.hidden = !agent.usable;
-      actions.hidden = saved.hidden = !agent.usable;
+      usable = agent.usable;
       update();
     })
     : null;
@@ -111,8 +111,9 @@ export function agentEditor(scope, store, settings) {
       replace(description, state.description);
     }
     // Where the agent itself cannot be had there is nothing to edit, and the reason stands above.
-    if (state === null && error !== null && error.status !== 0) body.hidden = actions.hidden = saved.hidden = true;
-    problem.hidden = error === null || error.status === 0 || own !== null && body.hidden;
+    const none = state === null && error !== null && error.status !== 0;
+    body.hidden = actions.hidden = saved.hidden = none || !usable;
+    problem.hidden = error === null || error.status === 0 || !usable;
     if (error !== null) replace(problem, error.message);
     const open = store.unsaved + (settings?.unsaved ?? 0);
     const waiting = store.waiting || settings?.waiting === true;
@@ -163,8 +164,8 @@ export function agentEditor(scope, store, settings) {
  * @param {SettingsStore | null} settings
  */
 function agentToggles(agent, store, settings) {
-  const element = h("div", { class: "card agent-toggles", hidden: agent !== ANALYZER && !PLANNED.includes(agent) });
-  const box = h("input", { type: "checkbox", role: "switch", disabled: true });
+  const element = h("div", { class: "card agent-toggles", hidden: true });
+  const box = h("input", { type: "checkbox", role: "switch" });
   /** While something is asked for and not answered, the switch stands where the person has put it. */
   let changing = 0;
   /** @param {() => Promise<import("./config_store.js").Result>} change */
@@ -207,7 +208,7 @@ function agentToggles(agent, store, settings) {
 
   function update() {
     if (changing > 0 || (agent === ANALYZER ? store : settings)?.state == null) return;
-    box.disabled = false;
+    element.hidden = agent !== ANALYZER && !PLANNED.includes(agent);
     box.checked = agent === ANALYZER
       ? store.state?.config.disableAutoAnalysis !== true
       : settings?.state?.settings.generationMode === "prewriter";

@@ -21,18 +21,22 @@ export function modelCard(settings, { story, agent }) {
   const chain = chainOf(agent);
   let key = agent;
   /** @type {{ providers: any[], defaultProviderId: string | null }} */
-  let known = { providers: [], defaultProviderId: null };
+  let book = { providers: [], defaultProviderId: null };
   /** @type {any} */
   let resolved = null;
   /** What was there when a field got the focus: what is typed is based on it. */
   /** @type {import("./settings_store.js").Story | null} */
   let seen = null;
   let saving = 0;
+  /** What each field has shown last; one that says something else is being typed in, and is left alone. */
+  /** @type {Map<HTMLInputElement, string>} */
+  const known = new Map();
 
   const summary = h("span", { class: "quiet model-summary" });
   const forWhom = h("select", {
     onchange: () => {
       key = forWhom.value;
+      known.clear();
       update();
     },
   }, chain.map((each) => h("option", { value: each }, labelOf(each, agent))));
@@ -68,14 +72,14 @@ export function modelCard(settings, { story, agent }) {
       seen = settings.state;
     });
   }
-  model.addEventListener("change", () => save([{ path: at("modelId"), value: model.value.trim() || null }]));
+  model.addEventListener("change", () => save([{ path: at("modelId"), value: model.value.trim() || null }], model));
   temperature.addEventListener("change", () => {
     const given = temperature.value === "" ? null : Number(temperature.value);
     if (temperature.validity.badInput || given !== null && (given < 0 || given > 2)) {
       toast("The temperature is a number from 0 to 2, or empty to inherit it.", { kind: "error" });
       return;
     }
-    save([{ path: at("temperature"), value: given }]);
+    save([{ path: at("temperature"), value: given }], temperature);
   });
 
   const loader = watch(
@@ -88,7 +92,7 @@ export function modelCard(settings, { story, agent }) {
       return { providers, said };
     },
     ({ providers, said }) => {
-      known = providers;
+      book = providers;
       resolved = said;
       update();
     },
@@ -99,16 +103,21 @@ export function modelCard(settings, { story, agent }) {
     return ["modelOverrides", key, field];
   }
 
-  /** @param {import("./settings_store.js").Setting[]} changes */
-  async function save(changes) {
+  /**
+   * @param {import("./settings_store.js").Setting[]} changes
+   * @param {HTMLInputElement | null} [field] in which they were typed
+   */
+  async function save(changes, field = null) {
+    const sent = field?.value ?? "";
     saving += 1;
     const { outcome, error } = await settings.change(`Model of ${key}`, changes, seen).finally(() => {
       saving -= 1;
     });
     seen = settings.state;
     if (outcome === "refused" && error !== null) toast(error.message, { kind: "error" });
-    await loader.again();
-    if (outcome !== "refused") update(true);
+    if (outcome !== "refused" && field !== null && field.value === sent) known.set(field, sent);
+    update();
+    loader.again();
   }
 
   function chooseProvider() {
@@ -161,22 +170,21 @@ export function modelCard(settings, { story, agent }) {
     if (made !== null) loader.again();
   }
 
-  /** @param {boolean} [all] also a field that somebody is in */
-  function update(all = false) {
+  function update() {
     const { state } = settings;
     // While something is asked for and not answered, the fields stand as the person has left them.
     if (state === null || resolved === null || saving > 0) return;
     const own = valueAt(state.settings, ["modelOverrides", key]) ?? {};
     const inherited = farther(state.settings, chain, key);
-    const key_ = JSON.stringify([known, own.providerId, inherited.providerId]);
+    const key_ = JSON.stringify([book, own.providerId, inherited.providerId]);
     if (provider.dataset.shown !== key_) {
       provider.dataset.shown = key_;
-      const listed = known.providers.map((each) => each.id);
-      const fallback = inherited.providerId ?? known.defaultProviderId;
+      const listed = book.providers.map((each) => each.id);
+      const fallback = inherited.providerId ?? book.defaultProviderId;
       replace(
         provider,
         h("option", { value: "" }, fallback ? `Inherit (${fallback})` : "Inherit"),
-        known.providers.map((each) =>
+        book.providers.map((each) =>
           h(
             "option",
             { value: each.id },
@@ -187,8 +195,11 @@ export function modelCard(settings, { story, agent }) {
           h("option", { value: own.providerId }, `${own.providerId} (not there)`),
       );
     }
-    const set = (/** @type {HTMLInputElement | HTMLSelectElement} */ field, /** @type {unknown} */ value) => {
-      if (all || document.activeElement !== field) field.value = value === undefined ? "" : String(value);
+    const set = (/** @type {HTMLInputElement} */ field, /** @type {unknown} */ value) => {
+      const text = value === undefined ? "" : String(value);
+      if (known.has(field) && known.get(field) !== field.value) return;
+      field.value = text;
+      known.set(field, text);
     };
     provider.value = own.providerId ?? "";
     set(model, own.modelId);
@@ -201,7 +212,7 @@ export function modelCard(settings, { story, agent }) {
         ? "none can be used"
         : `${resolved.modelId || "no model named"} · ${resolved.providerName || resolved.providerId}`,
     );
-    replace(reason, reasonOf(resolved, known));
+    replace(reason, reasonOf(resolved, book));
   }
 
   const off = settings.subscribe(update);
@@ -217,15 +228,15 @@ export function modelCard(settings, { story, agent }) {
 
 /**
  * @param {any} said what the engine resolves
- * @param {{ providers: any[] }} known
+ * @param {{ providers: any[] }} book
  */
-function reasonOf(said, known) {
+function reasonOf(said, book) {
   if (said.error) {
     return [
       h(
         "p",
         { class: "notice warn" },
-        known.providers.length === 0
+        book.providers.length === 0
           ? "There is no provider of models yet, so this agent cannot be run. Add one; the rest of this page works without."
           : said.error,
       ),

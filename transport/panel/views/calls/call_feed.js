@@ -31,6 +31,7 @@ export const addressOf = (id) => `#/calls/${id}`;
 export function callFeed({ most, changed, failed }) {
   /** @type {string | null} */
   let engine = null;
+  let engines = 0;
   let version = 0;
   /** @type {Map<number, CallRow>} */
   let byId = new Map();
@@ -56,7 +57,7 @@ export function callFeed({ most, changed, failed }) {
       answer = await ask(`limit=${Math.min(most, MOST_ROWS)}`, signal);
     }
     if (signal.aborted) return;
-    if (anew) [byId, rows] = [new Map(), []];
+    if (anew) [byId, rows, engines] = [new Map(), [], engines + 1];
     engine = answer.engine;
     const missing = anew && Math.min(answer.kept, most) > answer.calls.length;
     version = answer.version;
@@ -109,6 +110,8 @@ export function callFeed({ most, changed, failed }) {
     stop: state.stop,
     /** Every row, the oldest first; changed in place by what comes later. */
     rows: () => rows,
+    /** How many engines have been followed. */
+    engineChanges: () => engines,
     /** @param {number} id */
     get: (id) => byId.get(id),
   };

@@ -12,8 +12,7 @@ export const stateOf = (row) => ({ label: row.state, kind: KINDS[row.state] ?? "
 
 /** Who made the call: the agent, else the client, else which way it came. @param {CallRow} row */
 export function whoOf(row) {
-  if (row.agent !== null) return row.agent;
-  return row.client ?? (row.source === "rest" ? "command line or REST" : row.source);
+  return row.agent ?? row.client ?? (row.source === "rest" ? "REST" : row.source);
 }
 
 /** How long it took or has taken. @param {CallRow} row */

@@ -97,7 +97,7 @@ export function pictureFollower(stage, changed) {
     const key = `/api/view.${pixels === null ? "svg" : "png"}?${parameters}`;
     /** @type {Record<string, string>} */
     const headers = held?.key === key ? { "If-None-Match": held.etag } : {};
-    stage.busy(held?.key !== key);
+    stage.busy(true);
     const response = await send("GET", key, { headers, signal });
     if (response.status === 304) return stage.busy(false);
     if (!response.ok) throw await problemOf(response);
@@ -105,7 +105,8 @@ export function pictureFollower(stage, changed) {
     const revision = Number(response.headers.get("X-Space-Revision"));
     const world = response.headers.get("X-Space-World") ?? "";
     const blob = await response.blob();
-    const box = pixels === null ? boxOf(await blob.slice(0, 600).text()) : boxAt(stage.element);
+    const text = pixels === null ? await blob.text() : "";
+    const box = pixels === null ? boxOf(text) : boxAt(stage.element);
     const next = URL.createObjectURL(blob);
     const image = new Image();
     image.alt = `The ${pixels === null ? "canvas" : "scene"} at revision ${revision}`;
@@ -123,7 +124,7 @@ export function pictureFollower(stage, changed) {
     held = { key, etag };
     const kind = pixels === null ? "svg" : "png";
     stage.busy(false);
-    stage.show(image, box, `${world} ${etag.split(".")[3] ?? wanted}`, revision);
+    stage.show({ image, box, name: `${world} ${etag.split(".")[3] ?? wanted}`, revision, ground: groundOf(text) });
     changed({ world, surface: wanted, kind, revision, box, pixels });
   }
 
@@ -158,13 +159,16 @@ export async function problemOf(response) {
   }
 }
 
-/** The part of the plane that an SVG picture shows. @param {string} head @returns {Box} */
-function boxOf(head) {
-  const found = /viewBox="([-+.\deE]+) ([-+.\deE]+) ([-+.\deE]+) ([-+.\deE]+)"/.exec(head);
+/** The part of the plane that an SVG picture shows. @param {string} svg @returns {Box} */
+function boxOf(svg) {
+  const found = /viewBox="([-+.\deE]+) ([-+.\deE]+) ([-+.\deE]+) ([-+.\deE]+)"/.exec(svg);
   if (found === null) return { left: 0, top: 0, width: 1024, height: 768 };
   const [left, top, width, height] = found.slice(1).map(Number);
   return { left, top, width, height };
 }
+
+/** The colour behind what an SVG picture shows, so that the page goes on with it. @param {string} svg */
+const groundOf = (svg) => /<rect [^>]*fill="(#[\da-fA-F]{6})"/.exec(svg)?.[1] ?? "";
 
 /** @param {HTMLElement} element @returns {Box} */
 function boxAt(element) {

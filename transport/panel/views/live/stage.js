@@ -9,9 +9,6 @@
 import { h, replace } from "../../dom.js";
 import { setText } from "../tools/keyed_list.js";
 
-/** Room around a picture that fits, CSS pixels. */
-const MARGIN = 0;
-
 /** One step of the zoom, and how far it goes from the size that fits. */
 const STEP = 1.25;
 const SMALLEST = 0.2;
@@ -65,7 +62,7 @@ export function stage() {
   function fitting() {
     const { left, top, width, height } = box ?? { left: 0, top: 0, width: 1, height: 1 };
     const scale = Math.max(
-      Math.min((element.clientWidth - 2 * MARGIN) / width, (element.clientHeight - 2 * MARGIN) / height),
+      Math.min(element.clientWidth / width, element.clientHeight / height),
       1e-6,
     );
     return {
@@ -178,12 +175,12 @@ export function stage() {
     overlay,
     resized: lay,
     /**
-     * @param {HTMLImageElement} image decoded
-     * @param {Box} now
-     * @param {string} name of what it is a picture of; another one is seen whole at first
-     * @param {number} revision
+     * Show a picture that is decoded. `name` is what it is a picture of; another one is seen whole at first. `ground`
+     * is the colour around it, "" for that of the page.
+     *
+     * @param {{ image: HTMLImageElement, box: Box, name: string, revision: number, ground: string }} next
      */
-    show(image, now, name, revision) {
+    show({ image, box: now, name, revision, ground }) {
       if (name !== what) {
         place = null;
         replace(overlay);
@@ -193,6 +190,7 @@ export function stage() {
       message.hidden = true;
       sheet.hidden = false;
       picture.replaceChildren(image);
+      element.style.background = ground;
       element.dataset.revision = String(revision);
       element.dataset.picture = name;
       lay();
@@ -201,11 +199,12 @@ export function stage() {
     refuse(reason) {
       clearTimeout(patience);
       sheet.hidden = true;
+      element.style.background = "";
       what = "";
       setText(message, reason);
       message.hidden = false;
     },
-    /** Whether another kind of picture is awaited. @param {boolean} waits */
+    /** Whether a newer picture is awaited. @param {boolean} waits */
     busy(waits) {
       clearTimeout(patience);
       element.setAttribute("aria-busy", String(waits));

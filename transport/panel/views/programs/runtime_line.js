@@ -63,7 +63,7 @@ function ready({ deno_version, walls, running, most_leases, kills, compiler }) {
 function missing({ reason }) {
   return [
     h("strong", {}, "Programs cannot be run. "),
-    h("span", {}, sentence(reason ?? "The engine does not say why.")),
-    h("span", {}, " Agents that present code cannot be used until then; the others can."),
+    h("span", {}, sentence((reason ?? "The engine does not say why").replace(/\.$/, ""))),
+    h("span", {}, "; agents that present code cannot be used until then; the others can."),
   ];
 }
