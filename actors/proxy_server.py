@@ -150,6 +150,11 @@ class ProxyServer:
             self._away = "keeping it has failed, which is a fault of Space; reload the unit"
             self._log.say(self._away)
             self.refusal = self._away
+        except BaseExceptionGroup as group:
+            # Cancelled while something broke, which is of no interest any more.
+            _, rest = group.split(Exception)
+            assert rest is not None  # noqa: S101 - a group of errors alone is an `Exception`
+            raise rest from None
         finally:
             self._connection = None
             self.first.set()

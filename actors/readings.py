@@ -90,16 +90,24 @@ class RunningReadings:
         ]
         return {**row, "prompt_blocks": list(agent.prompt_blocks), "rows": rows}
 
-    async def programs(self) -> tuple[JsonObject, ...]:
+    async def programs(self, audience: Audience) -> tuple[JsonObject, ...]:
         """See `Readings`."""
-        return tuple(record.to_json(whole=False) for record in self._actors.programs.log.latest())
+        kept = self._actors.programs.log.latest()
+        return tuple(record.to_json(whole=False) for record in kept if record.audience.agent == audience.agent)
 
-    async def program(self, program_id: str) -> JsonObject:
+    async def program(self, program_id: str, audience: Audience) -> JsonObject:
         """See `Readings`."""
         record = self._actors.programs.log.get(program_id)
-        if record is None:
-            raise NotFoundError(f"there is no program {quoted(program_id)} (any more); the last ones are kept")
+        if record is None or record.audience.agent != audience.agent:
+            raise NotFoundError(
+                f"this agent has no program {quoted(program_id)} (any more); the last ones are kept, each for its agent"
+            )
         return {**record.to_json(), "running": record.seconds is None}
+
+    def has_program(self, program_id: str, audience: Audience) -> bool:
+        """See `Readings`."""
+        record = self._actors.programs.log.get(program_id)
+        return record is not None and record.audience.agent == audience.agent
 
     async def agent_prompt(self, audience: Audience) -> tuple[tuple[str, str], ...]:
         """See `Readings`."""

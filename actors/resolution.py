@@ -112,6 +112,13 @@ class ReadKnown(Message[KnownCapabilities]):
 
 
 @dataclass(frozen=True, slots=True)
+class FindAdapter(Message[ToolAdapter | None]):
+    """The adapter of the tool of that MCP name, offered or not; the first of those that share it. None for no tool."""
+
+    mcp_name: str
+
+
+@dataclass(frozen=True, slots=True)
 class ViewPresets(Message[PresetView]):
     """Every preset as a row."""
 
@@ -216,6 +223,10 @@ class ResolutionActor(Actor[Capabilities]):
             presets=frozenset(preset.name for preset in presets),
             groups=frozenset(preset.group for preset in presets if preset.group is not None),
         )
+
+    @handles(FindAdapter)
+    async def _find_adapter(self, message: FindAdapter) -> ToolAdapter | None:
+        return next((each for each in self.state.adapters if each.mcp_name == message.mcp_name), None)
 
     @handles(ViewPresets)
     async def _view_presets(self, message: ViewPresets) -> PresetView:

@@ -26,7 +26,10 @@ from protocol.session import Audience
 _log = structlog.stdlib.get_logger("mcp")
 
 _NO_STAMP = object()
-"""Of a resource that is not there: not hidden now, not there at all. It keeps the stamp it had."""
+"""Of a resource that is not offered now, or whose stamp fails. It keeps the stamp it had, and nothing is said."""
+
+_NOT_THERE = object()
+"""Of a uri that fits a resource which is offered, where there is nothing: that it goes or comes is a change."""
 
 
 class TooManyWatchedError(ConflictError):
@@ -139,8 +142,13 @@ class ResourceChanges:
     def touch(self, uri: str) -> None:
         """Tell those who watch this uri and may see it that it has changed. Returns at once."""
         for watch in tuple(self._watches):
-            if uri in watch.uris and self._find(watch.audience, uri) is not None:
+            if uri in watch.uris and self.is_there(watch.audience, uri):
                 watch.note(uri)
+
+    def is_there(self, audience: Audience, uri: str) -> bool:
+        """Whether that audience would find something there now, as far as that is known without reading it."""
+        found = self._find(audience, uri)
+        return found is not None and self._stamp(audience, uri, self._moment()) is not _NOT_THERE
 
     def stamp(self, audience: Audience, uri: str) -> object:
         """What a resource is made of now. For watches alone."""
@@ -171,7 +179,7 @@ class ResourceChanges:
         except Exception:  # noqa: BLE001 - the boundary of a stamp: one that fails costs its own resource a word
             _log.exception("stamp_failed", uri=uri)
             return _NO_STAMP
-        return _NO_STAMP if stamp is None else stamp
+        return _NOT_THERE if stamp is None else stamp
 
     def _find(self, audience: Audience, uri: str) -> tuple[AnyResource, Mapping[str, str]] | None:
         try:

@@ -15,6 +15,7 @@ from actors.errors import ActorError, ActorStoppedError
 from actors.listeners import AnnounceResourcesTo, Listener, ListenersActor
 from actors.resource_changes import ResourceChanges, ResourceWatch
 from actors.sessions import AnnounceResources, SessionsActor, Unwatch, Watch
+from protocol.resource import ResourceNotFoundError
 from protocol.session import Session
 
 _log = structlog.stdlib.get_logger("mcp")
@@ -40,7 +41,12 @@ class Watching:
             await trio.sleep_forever()
 
     async def subscribe(self, session: Session, uri: str) -> None:
-        """Let a session watch a resource. Raises `TooManySubscriptionsError`, and the errors of an ask."""
+        """Let a session watch a resource.
+
+        Raises `ResourceNotFoundError`, `TooManySubscriptionsError`, and the errors of an ask.
+        """
+        if not self._changes.is_there(session.audience, uri):
+            raise ResourceNotFoundError(uri)
         ended = await self._sessions.ask(Watch(session.id, uri))
         if ended is None:
             return

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from mcp_types import Icon, PromptMessage, TextContent
 
-from engine.errors import EngineError, InvalidArgumentError
+from engine.errors import EngineError, InvalidArgumentError, NotFoundError
 from presets.adapter_registry import AdapterRegistry
 from presets.app import App
 from presets.tool_labels import UNLABELLED, ToolLabels
@@ -126,6 +126,9 @@ def _guarded(run: PromptRun) -> PromptRun:
     async def guarded(arguments: Mapping[str, str], call: Interaction) -> PromptOutcome:
         try:
             return await run(arguments, call)
+        except (InvalidArgumentError, NotFoundError):
+            # What was asked with is at fault, which the runner of a request tells apart.
+            raise
         except EngineError as error:
             raise ToolError(str(error)) from error
 

@@ -47,12 +47,16 @@ class Readings(Protocol):
         """One agent: its row, and of what it is composed."""
         ...
 
-    async def programs(self) -> tuple[JsonObject, ...]:
-        """The programs that are kept, the latest first, each as a row."""
+    async def programs(self, audience: Audience) -> tuple[JsonObject, ...]:
+        """The programs of that audience's agent that are kept, the latest first, each as a row."""
         ...
 
-    async def program(self, program_id: str) -> JsonObject:
-        """One program whole: its text, its calls, all that it printed and returned."""
+    async def program(self, program_id: str, audience: Audience) -> JsonObject:
+        """One program of that audience's agent, whole: its text, its calls, all that it printed and returned."""
+        ...
+
+    def has_program(self, program_id: str, audience: Audience) -> bool:
+        """Whether `program` would find it now."""
         ...
 
     async def agent_prompt(self, audience: Audience) -> tuple[tuple[str, str], ...]:

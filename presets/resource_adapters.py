@@ -7,7 +7,7 @@ whoever watches it is told.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from mcp_types import Annotations, Icon
 
@@ -33,18 +33,31 @@ from protocol.uri_template import UriTemplate
 MakeRead = Callable[[App, Audience], ResourceRead]
 """Gives the body for whoever reads. A `NotFoundError` of it means that there is no such resource after all."""
 
+MakeCompleters = Callable[[App, Audience], Mapping[str, Completer]]
+"""Gives what suggests values for the names of a template, to whoever asks."""
+
 Stamp = Callable[[Moment, Mapping[str, str]], object]
 """What of a moment a resource is made of, given the values of its template's names; None where it is not there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """What of a resource depends on its audience. `is_there` is told the values of the template's names."""
+
+    read: ResourceRead
+    completers: Mapping[str, Completer] = field(default_factory=lambda: NO_COMPLETERS)
+    is_there: Callable[[Mapping[str, str]], bool] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedResource(ResourceDefinition):
-    """A resource of a preset. `bind` gives the body for an audience; `follows` and `stamp` as of the adapter."""
+    """A resource of a preset. `bind` gives what an audience has of it; `follows` and `stamp` as of the adapter."""
 
     labels: ToolLabels = UNLABELLED
     follows: frozenset[Source] = frozenset()
     stamp: Stamp | None = None
-    bind: Callable[[Audience], ResourceRead] | None = None
+    bind: Callable[[Audience], Bound] | None = None
+    is_there: Callable[[Mapping[str, str]], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +67,8 @@ class OfferedTemplate(ResourceTemplate):
     labels: ToolLabels = UNLABELLED
     follows: frozenset[Source] = frozenset()
     stamp: Stamp | None = None
-    bind: Callable[[Audience], ResourceRead] | None = None
+    bind: Callable[[Audience], Bound] | None = None
+    is_there: Callable[[Mapping[str, str]], bool] | None = None
 
 
 AnyResource = ResourceDefinition | ResourceTemplate
@@ -67,7 +81,8 @@ class ResourceAdapter:
 
     It changes when one of the sources that it `follows` does. `stamp` narrows that down to what it is really made of;
     without it all of those sources count. A resource that follows nothing changes when somebody touches it
-    (`App.touch`). `size` is in bytes.
+    (`App.touch`). `is_there` says at once whether there is one for those values; without it, and with no stamp that
+    does, every value counts as one. `size` is in bytes.
     """
 
     id: str
@@ -82,7 +97,8 @@ class ResourceAdapter:
     icons: tuple[Icon, ...] = ()
     follows: frozenset[Source] = frozenset()
     stamp: Stamp | None = None
-    make_completers: Callable[[App], Mapping[str, Completer]] | None = None
+    make_completers: MakeCompleters | None = None
+    is_there: Callable[[App, Audience, Mapping[str, str]], bool] | None = None
 
     @property
     def is_template(self) -> bool:
@@ -105,14 +121,20 @@ class ResourceAdapter:
     def make(self, app: App, labels: ToolLabels, owner: str) -> OfferedResource | OfferedTemplate:
         """The definition, with the id as its source."""
 
-        def bind(audience: Audience) -> ResourceRead:
-            return _guarded(self.make_read(app, audience))
+        def bind(audience: Audience) -> Bound:
+            there = self.is_there
+            return Bound(
+                read=_guarded(self.make_read(app, audience)),
+                completers=NO_COMPLETERS if self.make_completers is None else self.make_completers(app, audience),
+                is_there=None if there is None else lambda values: there(app, audience, values),
+            )
 
+        everybody = bind(EVERYBODY)
         if not self.is_template:
             return OfferedResource(
                 uri=self.uri,
                 name=self.name,
-                read=bind(EVERYBODY),
+                read=everybody.read,
                 owner=owner,
                 source=self.id,
                 title=self.title,
@@ -129,7 +151,7 @@ class ResourceAdapter:
         return OfferedTemplate(
             template=UriTemplate.parse(self.uri),
             name=self.name,
-            read=bind(EVERYBODY),
+            read=everybody.read,
             owner=owner,
             source=self.id,
             title=self.title,
@@ -137,7 +159,7 @@ class ResourceAdapter:
             mime_type=self.mime_type,
             annotations=self.annotations,
             icons=self.icons,
-            completers=NO_COMPLETERS if self.make_completers is None else self.make_completers(app),
+            completers=everybody.completers,
             labels=labels,
             follows=self.follows,
             stamp=self.stamp,
@@ -151,16 +173,21 @@ def resource_adapters() -> AdapterRegistry[ResourceAdapter]:
 
 
 def resource_for(definition: AnyResource, audience: Audience) -> AnyResource:
-    """The same resource with a body for that audience."""
-    if isinstance(definition, OfferedResource | OfferedTemplate) and definition.bind is not None:
-        return replace(definition, read=definition.bind(audience))
-    return definition
+    """The same resource as that audience has it."""
+    if not isinstance(definition, OfferedResource | OfferedTemplate) or definition.bind is None:
+        return definition
+    bound = definition.bind(audience)
+    if isinstance(definition, OfferedTemplate):
+        return replace(definition, read=bound.read, completers=bound.completers, is_there=bound.is_there)
+    return replace(definition, read=bound.read, is_there=bound.is_there)
 
 
 def stamp_of(definition: AnyResource, values: Mapping[str, str], moment: Moment) -> object:
     """What a resource is made of at a moment: two equal ones mean that nothing has changed. None: it is not there."""
     if not isinstance(definition, OfferedResource | OfferedTemplate):
         return ()
+    if definition.is_there is not None and not definition.is_there(values):
+        return None
     if definition.stamp is not None:
         return definition.stamp(moment, values)
     return tuple(moment.part(source) for source in Source if source in definition.follows)
@@ -175,6 +202,7 @@ def _guarded(read: ResourceRead) -> ResourceRead:
         except NotFoundError as error:
             raise ResourceNotFoundError(str(error)) from error
         except InvalidArgumentError:
+            # What was asked with is at fault, which the runner of a request tells apart.
             raise
         except EngineError as error:
             raise ToolError(str(error)) from error

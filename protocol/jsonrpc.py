@@ -161,7 +161,7 @@ def _parse_message(value: object, limits: Limits) -> Request | Notification | Re
     if message.get("jsonrpc") != "2.0":
         return ParseFault(ErrorCode.INVALID_REQUEST, 'the message lacks "jsonrpc": "2.0"', request_id)
     if "id" in message and request_id is None and not ("error" in message and raw_id is None):
-        reason = f"{bad_id(raw_id, limits)}{'' if isinstance(raw_id, str | int) else '; a notification has no id at all'}"
+        reason = f"{bad_id(raw_id, limits)}{'' if type(raw_id) in (str, int) else '; a notification has no id at all'}"
         return ParseFault(ErrorCode.INVALID_REQUEST, reason)
     if "method" in message:
         return _parse_call(message, request_id)

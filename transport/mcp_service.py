@@ -67,13 +67,16 @@ from protocol.decision import (
     Unsubscribe,
     UpdateTask,
 )
+from protocol.feature_rules import missing_resource_error
 from protocol.handler import Handler, error_reply
 from protocol.http_facts import HttpFacts
 from protocol.jsonrpc import Batch, ErrorCode, Message, ParseFault, Request, RequestId
 from protocol.offer import Offer
+from protocol.resource import ResourceNotFoundError
 from protocol.session import Audience, Session, SessionTableFullError, TooManySubscriptionsError
 from protocol.sse import EventTooLargeError, encode_message
 from protocol.stateless_facts import StatelessFacts
+from protocol.versions import REVISIONS
 from transport.call_replies import reply_of
 from transport.instructions import instructions
 from transport.kept_reply import kept_reply
@@ -345,6 +348,10 @@ class McpService:
                 await self.space.watching.subscribe(session, decision.uri)
             else:
                 await self.space.watching.unsubscribe(session, decision.uri)
+        except ResourceNotFoundError:
+            return missing_resource_error(
+                decision.request_id, decision.uri, REVISIONS[session.protocol_version].missing_resource
+            )
         except (TooManySubscriptionsError, TooManyWatchedError) as error:
             return self.handler.failure_reply(decision, str(error), ErrorCode.INVALID_PARAMS)
         return self.handler.empty_reply(decision)

@@ -19,9 +19,13 @@ from actors.context import (
     SetContext,
     SetOverride,
 )
+from actors.resolution import FindAdapter
 from actors.space import Space
 from engine.errors import InvalidArgumentError
+from presets.adapters import ToolAdapter
+from presets.annotations import annotations_of
 from presets.context import FactValue
+from presets.definition import Risk
 from presets.explain import ToolState
 from presets.presentation import RUN_CODE_NAME
 from presets.projection import Unknown
@@ -100,7 +104,12 @@ def rest_routes(space: Space, facts: EndpointFacts) -> Blueprint:
         entry = space.catalog.tools.value.get(wanted)
         if entry is None and eyes is not None:
             entry = eyes.tools.offered.get(wanted)
-        return json_response({**row, "definition": None if entry is None else _definition(entry)})
+        if entry is None:
+            adapter = await space.resolution.ask(FindAdapter(wanted))
+            return json_response(
+                {**row, "definition": None if adapter is None else _definition_of(adapter, row["risk"])}
+            )
+        return json_response({**row, "definition": _definition(entry)})
 
     @routes.post("/api/tools/<path:name>/call")
     async def call_tool(name: str) -> Response:
@@ -164,6 +173,21 @@ async def _explain(space: Space, name: str, eyes: AgentEyes | None) -> dict[str,
     if explanation.state is ToolState.UNKNOWN:
         raise RequestProblemError(404, "Unknown tool", explanation.reason, **explanation.to_json())
     return explanation.to_json() if eyes is None else eyes.row(explanation)
+
+
+def _definition_of(adapter: ToolAdapter, risk: str | None) -> dict[str, Any]:
+    """What a tool that is not offered would be: a person reads it before they turn it on."""
+    annotations = annotations_of(adapter, Risk.NORMAL if risk is None else Risk(risk))
+    return {
+        "name": adapter.mcp_name,
+        "title": adapter.title,
+        "description": adapter.description,
+        "input_schema": adapter.input_schema,
+        "output_schema": adapter.output_schema,
+        "annotations": annotations.model_dump(mode="json", by_alias=True, exclude_none=True),
+        "owner": None,
+        "source": adapter.id,
+    }
 
 
 def _definition(entry: ToolEntry) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from mcp_types import BlobResourceContents, TextResourceContents
 from engine.view import ViewRequest
 from presets.app import App
 from presets.moment import Moment, Source
-from presets.resource_adapters import MakeRead, ResourceAdapter
+from presets.resource_adapters import MakeCompleters, MakeRead, ResourceAdapter
 from protocol.completion import Completer, CompletionOutcome
 from protocol.interaction import Interaction
 from protocol.resource import ResourceOutcome, ResourceRead
@@ -125,7 +125,8 @@ def resources() -> tuple[ResourceAdapter, ...]:
             description="A program that was run: its text, its calls, and all that it printed and returned.",
             mime_type=JSON,
             # It follows nothing: whoever runs programs says when one has ended.
-            make_read=_json(lambda app, values: app.readings.program(values["id"])),
+            make_read=_program,
+            is_there=lambda app, audience, values: app.readings.has_program(values["id"], audience),
             make_completers=_completing(_program_ids),
         ),
     )
@@ -159,16 +160,21 @@ async def _agents(app: App, values: Mapping[str, str]) -> object:
     return list(await app.readings.agents())
 
 
-async def _world_ids(app: App) -> tuple[str, ...]:
+async def _world_ids(app: App, audience: Audience) -> tuple[str, ...]:
     return tuple(world.id for world in await app.readings.worlds())
 
 
-async def _agent_ids(app: App) -> tuple[str, ...]:
+async def _agent_ids(app: App, audience: Audience) -> tuple[str, ...]:
     return await agent_ids(app)
 
 
-async def _program_ids(app: App) -> tuple[str, ...]:
-    return tuple(program["id"] for program in await app.readings.programs())
+async def _program_ids(app: App, audience: Audience) -> tuple[str, ...]:
+    return tuple(program["id"] for program in await app.readings.programs(audience))
+
+
+def _program(app: App, audience: Audience) -> ResourceRead:
+    """A program is read by the agent that ran it: its text and output may hold what is kept from another one."""
+    return _json(lambda app, values: app.readings.program(values["id"], audience))(app, audience)
 
 
 def _json(value_of: Callable[[App, Mapping[str, str]], Awaitable[object]]) -> MakeRead:
@@ -206,12 +212,12 @@ def _view_stamp(moment: Moment, values: Mapping[str, str]) -> object:
     return (world.id, world.revision, context.surface, context.activity, moment.theme)
 
 
-def _completing(ids_of: Callable[[App], Awaitable[tuple[str, ...]]]) -> Callable[[App], Mapping[str, Completer]]:
+def _completing(ids_of: Callable[[App, Audience], Awaitable[tuple[str, ...]]]) -> MakeCompleters:
     """Suggests values for `{id}`."""
 
-    def make(app: App) -> Mapping[str, Completer]:
+    def make(app: App, audience: Audience) -> Mapping[str, Completer]:
         async def complete(typed: str, filled_in: Mapping[str, str]) -> CompletionOutcome:
-            return complete_from(await ids_of(app), typed)
+            return complete_from(await ids_of(app, audience), typed)
 
         return {"id": complete}
 

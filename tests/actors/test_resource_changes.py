@@ -140,15 +140,19 @@ async def test_a_touch_is_told_where_the_resource_is_watched_and_may_be_seen(
             assert await told(part) == frozenset(), "what an agent does not see, it hears nothing of"
 
 
-async def test_what_was_away_and_comes_back_other_is_told_and_its_going_is_not(
+async def test_that_something_goes_or_is_there_again_is_told_to_who_watches_it(
     engine: Engine, autojump_clock: object
 ) -> None:
     async with engine.running():
-        with engine.changes.watch(WHOLE, (WORLD,)) as watch:
+        with engine.changes.watch(WHOLE, (WORLD, OTHER)) as watch:
             engine.now.publish(replace(moment(), worlds=()))
-            assert await told(watch) == frozenset()
-            engine.now.publish(moment(revision=3))
-            assert await told(watch) == {WORLD}
+            assert await told(watch) == {WORLD, OTHER}
+            assert not engine.changes.is_there(WHOLE, WORLD)
+            engine.now.publish(replace(moment(), worlds=()))
+            assert await told(watch) == frozenset(), "it is told once"
+            engine.now.publish(moment())
+            assert await told(watch) == {WORLD, OTHER}
+            assert engine.changes.is_there(WHOLE, WORLD)
 
 
 async def test_a_stamp_that_fails_costs_its_own_resource_a_word_and_nobody_else(

@@ -18,6 +18,7 @@ from actors.space import Space, SpaceOptions, built_in_capabilities
 from actors.world import Execute
 from engine.commands import SwitchWorld
 from presets.adapters import ToolAdapter
+from presets.agents.roster import UnknownAgentError
 from presets.app import App
 from presets.definition import PresetDefinition
 from presets.interactions import InteractiveRun
@@ -126,7 +127,7 @@ async def test_the_prompt_of_the_context_is_that_of_who_asks(space: Space) -> No
     assert "space_app_switch_surface" in standard
     assert standard != minimal
     assert await say(space, "space_context", agent="minimal") == minimal
-    with pytest.raises(ToolError, match="there is no agent 'nobody'"):
+    with pytest.raises(UnknownAgentError, match="there is no agent 'nobody'"):
         await say(space, "space_context", agent="nobody")
 
 
@@ -168,6 +169,14 @@ async def test_a_program_that_has_ended_is_told_of_and_read_whole(space: Space) 
         space.app.touch(uri)
         assert await watch.next() == {uri}
     assert (await read(space, uri))["code"] == "this is no program"
+    with pytest.raises(ResourceNotFoundError, match="this agent has no program"):
+        await read(space, uri, MINIMAL)
+    assert (space.changes.is_there(STANDARD, uri), space.changes.is_there(MINIMAL, uri)) == (True, False)
+    completed = {
+        who: (await space.offers.of(who).resources.templates.by_key["space://programs/{id}"].completers["id"]("", {}))
+        for who in (STANDARD, MINIMAL)
+    }
+    assert (completed[STANDARD].values, completed[MINIMAL].values) == ((record.id,), ())
 
 
 def small(*, tool: ToolAdapter) -> CapabilityEdit:

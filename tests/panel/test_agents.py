@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Dialog, Locator, Page, expect
 
 from tests.live.engine import LiveEngine, wait_until
+from tests.live.opencode import isolated_environment
 
 pytestmark = [pytest.mark.live, pytest.mark.slow]
 
@@ -20,6 +21,24 @@ ANSWER_SECONDS = 10.0
 
 SCRIPT = "return '<img src=x onerror=alert(1)>' + ctx.story.name;"
 """A script of somebody else's, whose text would do harm if anything took it for markup."""
+
+
+@pytest.fixture(scope="module")
+def _running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveEngine]:
+    folder = tmp_path_factory.mktemp("agents")
+    with LiveEngine(folder, isolated_environment(folder)) as engine:
+        yield engine
+
+
+@pytest.fixture
+def engine(_running: LiveEngine) -> LiveEngine:
+    """One engine for all tests here, with every agent as it comes and no story."""
+    for agent in ("standard", "minimal"):
+        _send(_running, "POST", f"/api/agent-blocks/{agent}/reset", {})
+    for story in _get(_running, "/api/stories")["stories"]:
+        _send(_running, "POST", f"/api/stories/{story['id']}/archive", {})
+    _send(_running, "PATCH", "/api/context", {"surface": "canvas"})
+    return _running
 
 
 def test_an_agent_is_picked_by_link_and_keyboard_and_an_unusable_one_says_why(page: Page, engine: LiveEngine) -> None:
@@ -173,6 +192,62 @@ def test_two_people_change_one_text_and_both_versions_are_shown_until_one_is_pic
     other.get_by_role("button", name="Copy mine").click()
     assert other.evaluate("navigator.clipboard.readText()") == "Once more."
     assert _text(engine) == "And again."
+
+
+def test_two_people_set_a_temperature_at_once_and_the_second_is_asked_which_one_counts(
+    page: Page, window: Callable[..., Page], engine: LiveEngine
+) -> None:
+    _send(engine, "POST", "/api/stories", {"name": "Salt"})
+    address = f"{engine.url}/#/agents/story/{_story(engine)['id']}/generation.writer"
+    other = window(address)
+    page.goto(address)
+    mine, theirs = (_section(each, "Model") for each in (page, other))
+    for each in (mine, theirs):
+        each.locator("summary").click()
+        each.get_by_label("Temperature").focus()
+    mine.get_by_label("Temperature").fill("0.3")
+    theirs.get_by_label("Temperature").fill("0.9")
+    theirs.get_by_label("Model").fill("large")
+    wait_until(lambda: "modelOverrides" in _story(engine)["settings"], "theirs is saved")
+    mine.get_by_label("Temperature").press("Enter")
+    dialog = page.get_by_role("dialog", name="Changed in two places")
+    expect(dialog.get_by_label("Theirs", exact=True)).to_have_text("0.9")
+    dialog.get_by_role("button", name="Keep mine").click()
+    theirs.get_by_label("Model").press("Enter")
+    wanted = {"generation.writer": {"temperature": 0.3, "modelId": "large"}}
+    wait_until(lambda: _story(engine)["settings"]["modelOverrides"] == wanted, "each has what counts of it")
+    expect(theirs.get_by_label("Temperature")).to_have_value("0.3")
+
+
+def test_what_a_window_has_changed_itself_is_no_conflict_to_it_and_what_another_has_is(
+    page: Page, engine: LiveEngine
+) -> None:
+    outcome = page.evaluate(
+        """async () => {
+          const { configStore } = await import("/panel/views/agents/config_store.js");
+          const store = configStore("/api/agent-blocks/standard");
+          store.start();
+          while (store.state === null) await new Promise((resolve) => setTimeout(resolve, 10));
+          const base = store.state;
+          const put = (text) => () => ({ overrides: { world: { contentMode: "append", customContent: text } } });
+          const outcomes = [];
+          for (const text of ["one", "two", "one"]) {
+            outcomes.push((await store.change("it", put(text), { base })).outcome);
+          }
+          const patch = JSON.stringify(put("theirs")());
+          await fetch("/api/agent-blocks/standard/config", {
+            method: "PATCH", body: patch, headers: { "Content-Type": "application/json" },
+          });
+          const last = store.change("it", put("mine"), { base });
+          while (store.conflict === null) await new Promise((resolve) => setTimeout(resolve, 10));
+          const said = store.conflict.differences.map((each) => each.fields.map((field) => [field.theirs, field.mine]));
+          store.conflict.resolve(new Set());
+          outcomes.push((await last).outcome);
+          return { outcomes, said };
+        }"""
+    )
+    assert outcome == {"outcomes": ["saved", "saved", "saved", "theirs"], "said": [[["theirs", "mine"]]]}
+    assert _text(engine) == "theirs"
 
 
 def test_a_block_that_somebody_deletes_while_it_is_edited_comes_back_whole_when_mine_is_kept(

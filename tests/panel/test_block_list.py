@@ -39,6 +39,10 @@ def _as_it_comes(engine: LiveEngine) -> None:
     rest(engine, "POST", f"{AGENT}/reset")
 
 
+LATE_MS = 1_500
+"""Longer than an endless script takes to be ended, so that its answer would have come."""
+
+
 def rest(engine: LiveEngine, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
     """The engine's answer, as another client would get it."""
     data = None if method == "GET" else json.dumps(body or {}).encode()
@@ -277,8 +281,14 @@ def test_a_script_is_run_while_it_is_written(page: Page, engine: LiveEngine) -> 
     expect(output.get_by_text("No output")).to_be_visible()
     script.fill("while (true) {}")
     expect(output.get_by_text("processor time")).to_be_visible(timeout=SCRIPT_MS)
+
+    # What is overtaken by a newer text says nothing any more.
+    script.fill("while (true) { 1 }")
+    expect(output.get_by_text("Running…")).to_be_visible()
     script.fill("return 'out of it'")
     expect(output.get_by_text("out of it")).to_be_visible(timeout=SCRIPT_MS)
+    page.wait_for_timeout(LATE_MS)
+    expect(output.get_by_text("out of it")).to_be_visible()
 
     # The keyboard gets out of the field, whatever Tab does in it.
     script.press("Tab")
@@ -304,12 +314,17 @@ def test_what_is_half_typed_outlives_other_windows_other_views_and_the_engine(
     rest(engine, "POST", f"{AGENT}/custom", _custom("Rules", "Be kind."))
     blocks = opened(page)
     text = editor(blocks, "Rules").get_by_label("Text", exact=True)
+    other = opened(window(f"{engine.url}/"))
+    other.get_by_role("button", name="Add Context Block").click()
+    dialog = other.page.get_by_role("dialog", name="Add a context block")
+    dialog.get_by_label("Name").fill("Elsewhere")
+    dialog.get_by_label("Text", exact=True).fill("Another window.")
+
+    # Nobody has paused yet when the other window's block comes.
     text.focus()
     page.keyboard.press("Control+End")
     page.keyboard.type(" Be")
-
-    other = opened(window(f"{engine.url}/"))
-    add_block(other, "Elsewhere", "Another window.")
+    dialog.get_by_role("button", name="Add block").click()
     expect(blocks.get_by_role("button", name="Move Elsewhere")).to_be_visible()
     expect(text).to_be_focused()
     page.keyboard.type(" brief.")
@@ -344,6 +359,27 @@ def test_a_block_deleted_elsewhere_does_not_take_along_what_is_typed_in_it(page:
     expect(text).to_have_value("Be kind, or")
     row.get_by_role("button", name="Let it go").click()
     expect(blocks.get_by_role("button", name="Move Rules")).to_have_count(0)
+
+
+def test_two_versions_of_one_text_are_both_shown(page: Page, engine: LiveEngine) -> None:
+    made = rest(engine, "POST", f"{AGENT}/custom", _custom("Rules", "Be kind."))["customBlocks"][0]
+    blocks = opened(page)
+    row = editor(blocks, "Rules")
+    text = row.get_by_label("Text", exact=True)
+    for theirs, mine, picked in (("Be quick.", "Be slow.", "Keep mine"), ("Be loud.", "Be still.", "Take theirs")):
+        text.fill(mine)
+        rest(engine, "PUT", f"{AGENT}/custom/{made['id']}", {"content": theirs})
+        expect(row.get_by_text("saving asks which to keep")).to_be_visible()
+        expect(text).to_have_value(mine)
+        text.press("Control+s")
+        dialog = page.get_by_role("dialog", name="Changed in two places")
+        expect(dialog).to_contain_text(theirs)
+        expect(dialog).to_contain_text(mine)
+        dialog.get_by_role("button", name=picked).click()
+        kept = mine if picked == "Keep mine" else theirs
+        expect(text).to_have_value(kept)
+        expect(page.get_by_role("status", name="Saving")).to_have_text("Everything is saved")
+        assert config_of(engine)["customBlocks"][0]["content"] == kept
 
 
 def test_the_list_places_blocks_as_the_engine_does(page: Page) -> None:

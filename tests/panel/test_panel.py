@@ -37,5 +37,5 @@ def test_after_a_restart_of_the_engine_the_page_goes_on_by_itself(page: Page, en
     expect(state).to_contain_text("does not answer")
     engine.start()
     expect(state).to_have_text("Connected")
-    engine.space("context", "set", "surface=graph")
+    engine.space("context", "set", "activity=graph")
     expect(page.get_by_role("button", name="Graph")).to_have_attribute("aria-pressed", "true")

@@ -57,7 +57,7 @@ async def test_a_resource_knows_for_whom_it_is_read_once_it_is_bound() -> None:
         (resource("a.b", "test://{id}}"), "has a brace that belongs to no"),
         (resource("a.b", "test://{?q}"), "only plain {names} are"),
         (resource("", "test://x"), "needs an id"),
-        (replace(resource("a.b"), make_completers=lambda _: {}), "only a template has names to complete"),
+        (replace(resource("a.b"), make_completers=lambda app, who: {}), "only a template has names to complete"),
     ],
 )
 def test_an_adapter_that_says_nonsense_is_refused(adapter: ResourceAdapter, said: str) -> None:

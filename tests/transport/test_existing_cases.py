@@ -72,7 +72,7 @@ async def test_a_route_that_raises_is_500_with_a_problem_that_gives_nothing_away
     async def broken(*_: object) -> str:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(engine.space.app, "render_svg", broken)
+    monkeypatch.setattr(engine.space.app, "capture_svg", broken)
     response = await engine.request("GET", "/api/view.svg")
     assert response.status == 500
     assert response.header("content-type") == "application/problem+json"

@@ -153,7 +153,7 @@ async def test_a_target_that_is_no_path_of_ours_is_400(engine: RunningEngine, ta
 
 async def test_an_unknown_path_is_404_with_a_problem(engine: RunningEngine) -> None:
     for target in (
-        "/",
+        "/panel",
         "/sse",
         "/api",
         "/.well-known/oauth-protected-resource/mcp",

@@ -9,6 +9,7 @@ import pytest
 import trio
 import trio.testing
 
+from engine.commands import CreateWorld, DeleteWorld
 from protocol.limits import Limits
 from tests.transport.mcp_client import BOTH, LIST_CHANGED, ONLY_JSON, McpClient, call, rpc
 from tests.transport.raw_http import BOUND_SECONDS, RawConnection
@@ -256,3 +257,42 @@ async def test_a_session_watches_only_so_many_resources(tmp_path: Path, talk: Ta
         refused = await client.ask("resources/subscribe", {"uri": "test://page/1"})
         assert refused["error"]["code"] == -32602
         assert (await client.ask("resources/subscribe", {"uri": NOTE}))["result"] == {}
+
+
+@pytest.mark.parametrize("uri", ["space://world/nope", "space://agents/nobody", "space://programs/none", "space://no"])
+async def test_what_does_not_exist_cannot_be_watched(full_engine: RunningEngine, uri: str) -> None:
+    client = await full_engine.client()
+    refused = await client.ask("resources/subscribe", {"uri": uri})
+    assert refused["error"]["code"] == -32002
+    assert refused["error"]["data"] == {"uri": uri}
+
+
+async def test_a_world_that_is_deleted_or_recovered_is_told_to_who_watches_it(full_engine: RunningEngine) -> None:
+    client, space = await full_engine.client(), full_engine.space
+    stream = await client.following_stream()
+    made = (await space.app.execute(CreateWorld("other"))).result
+    watched = {"uri": f"space://world/{made.id}"}
+    assert (await client.ask("resources/subscribe", watched))["result"] == {}
+    await space.app.execute(DeleteWorld(made.id, "other"))
+    assert await updated(stream) == watched
+    await space.library.recover_world(made.id)
+    assert await updated(stream) == watched
+    await stream.finish()
+
+
+async def updated(stream: RawConnection) -> Any:
+    """What is told of the next resource that has changed."""
+    while (said := await stream.next_message())["method"] != "notifications/resources/updated":
+        pass
+    return said["params"]
+
+
+async def test_params_that_name_nobody_are_at_fault_and_not_the_engine(full_engine: RunningEngine) -> None:
+    client = await full_engine.client()
+    asked = {"name": "space_context", "arguments": {"agent": "nope"}}
+    for answer in (
+        await client.ask("prompts/get", asked),
+        (await full_engine.stateless().post("prompts/get", asked)).json,
+    ):
+        assert answer["error"]["code"] == -32602
+        assert "there is no agent 'nope'" in answer["error"]["message"]

@@ -181,14 +181,17 @@ async def test_every_known_tool_is_explained(engine: RunningEngine) -> None:
     assert all(tool["reason"] for tool in listed["tools"])
 
 
-async def test_one_tool_has_its_definition_where_it_is_shown(engine: RunningEngine) -> None:
+async def test_one_tool_has_its_definition_whether_or_not_it_is_offered(engine: RunningEngine) -> None:
     shown = (await engine.request("GET", f"/api/tools/{ECHO}")).json
     assert shown["definition"]["input_schema"]["required"] == ["text"]
     by_id = (await engine.request("GET", "/api/tools/trial.echo")).json
     assert by_id["definition"] == shown["definition"]
     hidden = (await engine.request("GET", f"/api/tools/{SCENE_ONLY}")).json
-    assert hidden["definition"] is None
     assert "surface=scene" in hidden["reason"]
+    await send(engine, "PATCH", "/api/context", {"surface": "scene"})
+    offered = (await engine.request("GET", f"/api/tools/{SCENE_ONLY}")).json["definition"]
+    assert offered["description"]
+    assert hidden["definition"] == {**offered, "owner": None}
 
 
 @pytest.mark.parametrize("name", ["space_nothing", "%ff", "a/b", "%00", "x" * 5000, "%F0%9F%92%A9"])

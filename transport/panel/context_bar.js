@@ -5,20 +5,21 @@
 
 import { h, replace } from "./dom.js";
 import { api, segment } from "./engine.js";
-import { attempt } from "./messages.js";
+import { askText, attempt } from "./messages.js";
 import { watch } from "./watch.js";
 
-const SURFACES = [
-  { surface: "canvas", label: "Drawing" },
-  { surface: "graph", label: "Graph" },
-  { surface: "scene", label: "Scene" },
+/** Drawing and graph are two activities on one canvas; the scene keeps the activity for when somebody comes back. */
+const PLACES = [
+  { id: "drawing", label: "Drawing", facts: { surface: "canvas", activity: "drawing" } },
+  { id: "graph", label: "Graph", facts: { surface: "canvas", activity: "graph" } },
+  { id: "scene", label: "Scene", facts: { surface: "scene" } },
 ];
 
 /** The value of the entry that makes a new world; no id of a world looks like this. */
 const NEW_WORLD = "\u0000new";
 
 export function contextBar() {
-  const surfaces = h("div", { class: "segments", role: "group", "aria-label": "Surface" });
+  const places = h("div", { class: "segments", role: "group", "aria-label": "Surface" });
   const activity = h("select", {
     "aria-label": "Activity",
     onchange: () => change({ activity: activity.value || null }),
@@ -27,7 +28,7 @@ export function contextBar() {
   const element = h(
     "div",
     { class: "context-bar" },
-    surfaces,
+    places,
     h("label", {}, "Activity ", activity),
     h("label", {}, "World ", world),
   );
@@ -57,7 +58,7 @@ export function contextBar() {
       ]);
       if (key === shown) return;
       shown = key;
-      showSurfaces(now.context.surface, now.presets);
+      showPlaces(now.context, now.presets);
       replace(
         activity,
         h("option", { value: "", selected: !now.context.activity }, "none"),
@@ -72,30 +73,32 @@ export function contextBar() {
   );
 
   /**
-   * @param {string} surface
+   * @param {any} context
    * @param {any[]} presets
    */
-  function showSurfaces(surface, presets) {
-    const known = new Set(SURFACES.map((each) => each.surface));
+  function showPlaces(context, presets) {
+    const known = new Set(PLACES.map((each) => each.facts.surface));
     const others = [
-      surface,
+      context.surface,
       ...presets.flatMap((preset) => preset.contexts.map((/** @type {any} */ each) => each.surface)),
-    ]
-      .filter((each) => typeof each === "string" && each !== "any" && each !== "none" && !known.has(each));
-    const all = [...SURFACES, ...[...new Set(others)].map((each) => ({ surface: each, label: each }))];
-    const focused = /** @type {HTMLElement | null} */ (surfaces.querySelector(":focus"))?.dataset.surface;
+    ].filter((each) => typeof each === "string" && each !== "any" && each !== "none" && !known.has(each));
+    const all = [
+      ...PLACES,
+      ...[...new Set(others)].map((each) => ({ id: each, label: each, facts: { surface: each } })),
+    ];
+    const focused = /** @type {HTMLElement | null} */ (places.querySelector(":focus"))?.dataset.place;
     replace(
-      surfaces,
+      places,
       all.map((each) =>
         h("button", {
-          "aria-pressed": String(each.surface === surface),
-          data: { surface: each.surface },
-          onclick: () => change({ surface: each.surface }),
+          "aria-pressed": String(Object.entries(each.facts).every(([name, value]) => context[name] === value)),
+          data: { place: each.id },
+          onclick: () => change(each.facts),
         }, each.label)
       ),
     );
     if (focused !== undefined) {
-      /** @type {HTMLElement | null} */ (surfaces.querySelector(`[data-surface="${CSS.escape(focused)}"]`))?.focus();
+      /** @type {HTMLElement | null} */ (places.querySelector(`[data-place="${CSS.escape(focused)}"]`))?.focus();
     }
   }
 
@@ -107,8 +110,8 @@ export function contextBar() {
 
   async function switchWorld() {
     if (world.value === NEW_WORLD) {
-      const name = prompt("Name of the new world");
-      if (name !== null && name.trim() !== "") {
+      const name = await askText({ title: "New world", label: "Name", agree: "Make and go there" });
+      if (name !== null) {
         const made = await attempt(() => api.post("/api/worlds", { name }));
         if (made !== undefined) await attempt(() => api.post(`/api/worlds/${segment(made.id)}/activate`));
       }

@@ -1,6 +1,6 @@
 /** What the page says to the person, and asks them. Owns the toasts and the question before something risky. */
 
-import { h, icon, replace } from "./dom.js";
+import { h, icon } from "./dom.js";
 import { EngineError } from "./engine.js";
 
 /** How long a message stays, milliseconds; one with a button stays longer, since somebody has to reach it. */
@@ -48,29 +48,53 @@ export async function attempt(work) {
  * @param {{ title: string, body: import("./dom.js").Child[], agree: string, danger?: boolean }} question
  * @returns {Promise<boolean>}
  */
-export function confirm({ title, body, agree, danger = false }) {
+export async function confirm({ title, body, agree, danger = false }) {
+  return await answer(title, body, agree, danger) === "agreed";
+}
+
+/**
+ * Ask for a short text; null when the person gave none.
+ *
+ * @param {{ title: string, label: string, agree: string }} question
+ * @returns {Promise<string | null>}
+ */
+export async function askText({ title, label, agree }) {
+  const field = h("input", { type: "text", name: "text", required: true, autocomplete: "off" });
+  const given = await answer(title, [h("label", { class: "stacked" }, label, field)], agree, false);
+  const text = field.value.trim();
+  return given === "agreed" && text !== "" ? text : null;
+}
+
+/**
+ * A dialog with a form: closed by its buttons, by Enter, and by Escape.
+ *
+ * @param {string} title
+ * @param {import("./dom.js").Child[]} body
+ * @param {string} agree
+ * @param {boolean} danger
+ * @returns {Promise<"agreed" | "">}
+ */
+function answer(title, body, agree, danger) {
   return new Promise((resolve) => {
-    const dialog = h("dialog", { "aria-label": title });
-    const end = (/** @type {boolean} */ agreed) => {
-      dialog.close();
-      dialog.remove();
-      resolve(agreed);
-    };
-    dialog.addEventListener("cancel", (event) => {
-      event.preventDefault();
-      end(false);
-    });
-    replace(
-      dialog,
+    const form = h(
+      "form",
+      { method: "dialog" },
       h("h2", {}, title),
       h("div", { class: "dialog-body" }, ...body),
       h(
         "div",
         { class: "dialog-buttons" },
-        h("button", { onclick: () => end(false) }, "Cancel"),
-        h("button", { class: danger ? "danger" : "primary", onclick: () => end(true) }, agree),
+        h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
+        h("button", { class: danger ? "danger" : "primary", value: "agreed" }, agree),
       ),
     );
+    const dialog = h("dialog", {
+      "aria-label": title,
+      onclose: () => {
+        dialog.remove();
+        resolve(dialog.returnValue === "agreed" ? "agreed" : "");
+      },
+    }, form);
     document.body.append(dialog);
     dialog.showModal();
   });

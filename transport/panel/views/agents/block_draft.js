@@ -69,7 +69,7 @@ export function selfSaving(field, { store, drafts, key, read, write, problem = (
     }
     seen ??= store.state;
     if (seen === null) return;
-    drafts.set(key, { text: field.value, seen });
+    void (key, { text: field.value, seen });
     const wrong = problem(field.value);
     if (wrong !== null) return say(wrong, "wrong");
     if (!isStale()) {
@@ -119,7 +119,10 @@ export function selfSaving(field, { store, drafts, key, read, write, problem = (
   /** The engine has something new. */
   function refresh() {
     if (store.state === null) return;
-    if (saving) return say(store.waiting ? "Waiting for the engine…" : "Saving…", "saving");
+    if (saving) {
+      if (store.conflict !== null) return say("Not saved: there are two versions", "wrong");
+      return say(store.waiting ? "Waiting for the engine…" : "Saving…", "saving");
+    }
     const text = read(store.state);
     if (text === undefined) return;
     if (!dirty()) {

@@ -95,7 +95,11 @@ export function preview(base) {
     (now) => {
       problem.hidden = true;
       shown = now;
-      replace(total, h("strong", {}, `≈ ${now.tokens.toLocaleString("en")}`), " tokens");
+      replace(
+        total,
+        h("strong", {}, `≈ ${now.tokens.toLocaleString("en")}`),
+        ` tokens${now.tools.length > 0 ? `, and ${counted(now.tools.length, "tool")} beside them` : ""}`,
+      );
       replace(
         notes,
         now.scriptErrors.map((/** @type {any} */ one) =>

@@ -1,7 +1,7 @@
 /** The last calls that change something, beside the picture: who made them, and what came of them. */
 
 import { clock, h } from "../../dom.js";
-import { api, EngineError, segment } from "../../engine.js";
+import { api, EngineError, segment, subscribe } from "../../engine.js";
 import { addressOf, callFeed } from "../calls/call_feed.js";
 import { stateOf, tookOf, whoOf } from "../calls/call_words.js";
 import { keyedList, setText } from "../tools/keyed_list.js";
@@ -13,45 +13,65 @@ const SHOWN = 8;
 const LOOKED_AT = 200;
 
 export function justNow() {
-  /** Tools of which the engine says that they change nothing. @type {Map<string, Promise<void>>} */
-  const asked = new Map();
+  /** Tools that the engine was asked about, and those of which it says that they change nothing. */
+  /** @type {Set<string>} */
+  const asked = new Set();
   /** @type {Set<string>} */
   const readers = new Set();
+  /** Tools that were not offered when they were asked about, and so said nothing of themselves. @type {Set<string>} */
+  const silent = new Set();
   const list = h("ul", { class: "now-list" });
   const empty = h("p", { class: "quiet small" }, "No agent has changed anything since the engine began.");
   const show = keyedList(list, (/** @type {CallRow} */ row) => String(row.id), callItem);
+  let end = () => {};
   const feed = callFeed({ most: LOOKED_AT, changed: update });
 
   function update() {
-    const rows = feed.rows().slice().reverse();
-    for (const { tool } of rows) learn(tool);
-    const changing = rows.filter((row) => !readers.has(row.tool)).slice(0, SHOWN);
+    /** @type {CallRow[]} */
+    const changing = [];
+    for (const row of feed.rows().toReversed()) {
+      if (readers.has(row.tool)) continue;
+      learn(row.tool);
+      if (changing.push(row) === SHOWN) break;
+    }
     empty.hidden = changing.length > 0;
     show(changing);
   }
 
   /** @param {string} tool */
-  function learn(tool) {
+  async function learn(tool) {
     if (asked.has(tool)) return;
-    asked.set(
-      tool,
-      api.get(`/api/tools/${segment(tool)}`).then((facts) => {
-        // One that is not offered now says nothing of itself; it may later.
-        if (facts.definition === null) asked.delete(tool);
-        if (!facts.definition?.annotations?.readOnlyHint) return;
-        readers.add(tool);
-        update();
-      }).catch((error) => {
-        asked.delete(tool);
-        if (!(error instanceof EngineError)) throw error;
-      }),
-    );
+    asked.add(tool);
+    try {
+      const { definition } = await api.get(`/api/tools/${segment(tool)}`);
+      if (definition === null) silent.add(tool);
+      if (!definition?.annotations?.readOnlyHint) return;
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      // What is no tool changes nothing.
+      if (error.status !== 404) return;
+    }
+    readers.add(tool);
+    update();
+  }
+
+  function toolsChanged() {
+    for (const tool of silent) asked.delete(tool);
+    silent.clear();
+    update();
   }
 
   return {
     element: h("section", { class: "card live-now", "aria-label": "Just now" }, h("h2", {}, "Just now"), empty, list),
-    start: feed.start,
-    stop: feed.stop,
+    start() {
+      end();
+      end = subscribe(["tools"], toolsChanged);
+      feed.start();
+    },
+    stop() {
+      end();
+      feed.stop();
+    },
   };
 }
 
