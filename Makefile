@@ -10,6 +10,11 @@ CONFORMANCE := tests/conformance/node_modules/.installed
 CLIENTS := tests/clients/node_modules/.installed
 PANEL := transport/panel
 
+# Two, whatever the machine: each worker starts engines, browsers and sandboxes of its own.
+WORKERS ?= 2
+# What pytest says when ARGS leave it none of the tests that run alone.
+NO_TESTS := 5
+
 .PHONY: setup run test nightly conformance fuzz check format bench clean
 .DELETE_ON_ERROR:
 
@@ -19,7 +24,8 @@ run: setup ## start the engine; ARGS="--port 0" and the like go to `space serve`
 	@exec $(BIN)/space serve $(ARGS)
 
 test: $(VENV)/.installed-dev $(LIVE) $(CONFORMANCE) $(CLIENTS) ## run the tests; ARGS="-k name" and the like go to pytest
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "not nightly and not alone" $(ARGS)
+	$(BIN)/pytest -m "alone and not nightly" $(ARGS) || [ $$? -eq $(NO_TESTS) ]
 
 nightly: $(VENV)/.installed-dev $(LIVE) $(CONFORMANCE) $(CLIENTS) ## run the tests that take too long for every change
 	$(BIN)/pytest -m nightly $(ARGS)

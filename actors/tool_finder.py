@@ -8,6 +8,7 @@ reasons, the same guards, the same check of arguments.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 from mcp_types import ToolAnnotations
@@ -16,11 +17,13 @@ from actors.agent_tools import AgentToolLists
 from actors.call_gate import CallRefusedError, WhyNot, pass_gate
 from actors.calls import run_tool
 from actors.logged_call import logged_of
+from presets.interactions import interaction_of
 from presets.presentation import CALL_TOOL_NAME, FIND_TOOLS_NAME
 from presets.sdk import Sdk, search
+from protocol.client_capabilities import TASKS_EXTENSION, Capability
 from protocol.result import structure_problem
 from protocol.session import Audience
-from protocol.tool import JsonObject, NotRunError, ToolCall, ToolDefinition, ToolError, ToolOutcome
+from protocol.tool import JsonObject, NotRunError, TaskSupport, ToolCall, ToolDefinition, ToolError, ToolOutcome
 from protocol.tool_list import ToolEntry, ToolFace, ToolList
 
 TOOL_FINDER_OWNER = "tool-finder"
@@ -51,9 +54,13 @@ _CALL_SCHEMA: JsonObject = {
     "additionalProperties": False,
 }
 
+_LOOKS_LIKE_A_NAME = re.compile(r"[A-Za-z0-9.-]+_[A-Za-z0-9_.-]+")
+"""A query that is the name of a tool, and no word that is looked for."""
+
 _FIND_DESCRIPTION = f"""\
 Find tools that can be called now, with their schemas. What is offered changes with what the user is doing, so look \
-again when a tool is not there any more. Call what you find with {CALL_TOOL_NAME}."""
+again when a tool is not there any more; asked for its exact name, the answer says why. Call what you find with \
+{CALL_TOOL_NAME}."""
 
 _CALL_DESCRIPTION = f"""\
 Call a tool by its name, whether or not it stands in your list. Find it with {FIND_TOOLS_NAME}, which gives its \
@@ -77,8 +84,10 @@ class ToolFinder:
         destroys = any(entry.definition.destroys for entry in capabilities)
         reaches_out = any(entry.definition.reaches_out for entry in capabilities)
 
+        goes_on = any(entry.definition.task_support is not TaskSupport.FORBIDDEN for entry in capabilities)
+
         async def find(arguments: JsonObject, call: ToolCall) -> ToolOutcome:
-            return self._find(audience, arguments.get("query", ""))
+            return await self._find(audience, arguments.get("query", ""))
 
         async def call_it(arguments: JsonObject, call: ToolCall) -> ToolOutcome:
             return await self._call(audience, arguments["name"], arguments.get("arguments", {}), call)
@@ -107,6 +116,7 @@ class ToolFinder:
             run=call_it,
             owner=TOOL_FINDER_OWNER,
             source="tool-finder.call-tool",
+            task_support=TaskSupport.OPTIONAL if goes_on else TaskSupport.FORBIDDEN,
             # What can be said of any tool that may be called through it.
             annotations=ToolAnnotations(
                 title="Call a tool",
@@ -128,8 +138,8 @@ class ToolFinder:
             face = self._faces[key] = ToolFace.of(definition)
         return ToolEntry(definition, face)
 
-    def _find(self, audience: Audience, query: str) -> ToolOutcome:
-        lists, _ = self._reach()
+    async def _find(self, audience: Audience, query: str) -> ToolOutcome:
+        lists, why_not = self._reach()
         capabilities = lists.of(audience).capabilities
         found = [hit["name"] for hit in search(self._sdk_of(capabilities).tools, query, limit=MOST_FOUND)]
         entries = [entry for name in found if (entry := capabilities.get(name)) is not None]
@@ -141,7 +151,14 @@ class ToolFinder:
             }
             for entry in entries
         ]
-        answer = {"tools": shown, "offered": len(capabilities)}
+        answer: dict[str, object] = {"tools": shown, "offered": len(capabilities)}
+        asked = query.strip()
+        if _LOOKS_LIKE_A_NAME.fullmatch(asked) and capabilities.get(asked) is None:
+            # Whoever names a tool has seen the name somewhere, and would look for it again and again.
+            answer["not_callable"] = {
+                "name": asked,
+                "reason": lists.of(audience).why_hidden(asked) or await why_not(asked),
+            }
         return ToolOutcome.text(json.dumps(answer, ensure_ascii=False))
 
     async def _call(self, audience: Audience, name: str, arguments: JsonObject, call: ToolCall) -> ToolOutcome:
@@ -155,6 +172,9 @@ class ToolFinder:
             prepared = await pass_gate(lists, why_not, audience, name, arguments, from_program=False)
         except CallRefusedError as refused:
             raise NotRunError(str(refused)) from None
+        client = interaction_of(call).client
+        if prepared.entry.definition.task_support is TaskSupport.REQUIRED and Capability.TASKS not in client:
+            raise NotRunError(f"{name} goes on as a task, and this client knows none; it needs {TASKS_EXTENSION}")
         outcome = await run_tool(prepared, call)
         if outcome.is_error or outcome.input_required is not None:
             return outcome

@@ -204,8 +204,12 @@ class Handler:
             return refused
         assert session is not None  # noqa: S101 - `_refuse_session` has seen to it; for the type checker
         if not facts.accepts_event_stream:
-            return refusal(406, f"a GET answers with text/event-stream; accept is {preview(facts.accept)}")
+            return self.refuse_stream(facts)
         return OpenStream(session.id, _speaks(facts, session).version)
+
+    def refuse_stream(self, facts: HttpFacts) -> Reply:
+        """The answer to a GET of a client that does not take the stream which it would get."""
+        return refusal(406, f"a GET answers with text/event-stream; accept is {preview(facts.accept)}")
 
     def decide_delete(self, facts: HttpFacts, session: Session | None) -> EndSession | Reply:
         """What to do about a DELETE: the session ends, and is unknown for ever after."""

@@ -63,6 +63,9 @@ class SseEndpoint:
                 return response_of(await self._service.end_session(facts))
 
     async def _connect(self, facts: HttpFacts, request: EndpointRequest) -> Response | WireReply:
+        # Before the new stream takes over: one that its client could not read must not end the old one.
+        if not facts.accepts_event_stream:
+            return response_of(self._service.handler.refuse_stream(facts))
         audience = await self._service.audience_of(facts)
         if isinstance(audience, Reply):
             return response_of(audience)

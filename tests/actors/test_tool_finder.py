@@ -17,14 +17,14 @@ from actors.published import Published
 from actors.tool_finder import ToolFinder
 from presets.confirmation import asking_first
 from presets.definition import Risk
-from presets.interactions import interactive
+from presets.interactions import interaction_of, interactive
 from presets.presentation import CALL_TOOL_NAME, FIND_TOOLS_NAME, RUN_CODE_NAME, Presentation
 from presets.projection import Unknown
 from presets.scope import Scope
 from presets.sdk.sdk import Sdk
 from presets.sdk.tool import SdkTool
 from protocol.session import Audience
-from protocol.tool import JsonObject, ToolCall, ToolError, ToolOutcome
+from protocol.tool import JsonObject, NotRunError, TaskSupport, ToolCall, ToolError, ToolOutcome
 from protocol.tool_list import ToolEntry, ToolList
 from tests.actors.fakes import text_of, tool
 from tests.presets.item_samples import AnsweringCall
@@ -46,7 +46,14 @@ async def draw(arguments: JsonObject, call: ToolCall) -> ToolOutcome:
 class Engine:
     """One agent that has the pair, unless a test says otherwise."""
 
-    def __init__(self, *, pair: bool = True, mode: Presentation | None = None, body: Any = draw) -> None:
+    def __init__(
+        self,
+        *,
+        pair: bool = True,
+        mode: Presentation | None = None,
+        body: Any = draw,
+        tasks: TaskSupport = TaskSupport.FORBIDDEN,
+    ) -> None:
         self.scope = Scope.deployment().child("agent", "own")
         if pair:
             self.scope.find_tools().__enter__()
@@ -60,6 +67,7 @@ class Engine:
                     input_schema=CIRCLE,
                     output_schema={"type": "object", "properties": {"drawn": {"type": "number"}}},
                     annotations=ToolAnnotations(destructive_hint=True),
+                    task_support=tasks,
                 )
             ),
             SECRET: ToolEntry.of(replace(tool(SECRET), description="Keep a secret.")),
@@ -127,6 +135,39 @@ async def test_it_finds_what_is_meant_with_its_schema_of_this_moment() -> None:
     assert answer["offered"] == 2
     engine.tools.publish(ToolList.of(2, {DRAW: ToolEntry.of(tool(DRAW))}))
     assert await engine.found() == [DRAW]
+
+
+async def test_the_exact_name_of_a_tool_that_cannot_be_called_is_answered_with_the_reason() -> None:
+    engine = Engine()
+    take_away(engine)
+    answer = json.loads(text_of(await engine.call(FIND_TOOLS_NAME, query=f" {DRAW} ")))
+    assert answer["not_callable"] == {"name": DRAW, "reason": "space_draw_circle is hidden in this context."}
+    hidden = Engine()
+    hide(hidden)
+    answer = json.loads(text_of(await hidden.call(FIND_TOOLS_NAME, query=DRAW)))
+    assert "is hidden by agent 'own'" in answer["not_callable"]["reason"]
+    for query in (SECRET, "circle", "draw_ circle"):
+        assert "not_callable" not in json.loads(text_of(await engine.call(FIND_TOOLS_NAME, query=query)))
+
+
+async def test_what_goes_on_as_a_task_does_so_through_it_as_well() -> None:
+    async def work(arguments: JsonObject, call: ToolCall) -> ToolOutcome:
+        await interaction_of(call).become_task()
+        return ToolOutcome.text("{}", {})
+
+    plain = Engine().lists.of(SELF).offered.get(CALL_TOOL_NAME)
+    assert plain is not None
+    assert plain.definition.task_support is TaskSupport.FORBIDDEN
+    engine = Engine(body=work, tasks=TaskSupport.OPTIONAL)
+    entry = engine.lists.of(SELF).offered.get(CALL_TOOL_NAME)
+    assert entry is not None
+    assert entry.definition.task_support is TaskSupport.OPTIONAL
+    call = AnsweringCall()
+    await engine.call(CALL_TOOL_NAME, call, name=DRAW, arguments={"radius": 2})
+    assert call.tasks == 1
+    engine = Engine(body=work, tasks=TaskSupport.REQUIRED)
+    with pytest.raises(NotRunError, match="goes on as a task"):
+        await engine.call(CALL_TOOL_NAME, call, name=DRAW, arguments={"radius": 2})
 
 
 async def test_a_call_through_it_is_a_call_of_the_tool() -> None:

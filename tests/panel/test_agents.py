@@ -9,7 +9,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
-from playwright.sync_api import Dialog, Locator, Page, expect
+from playwright.sync_api import Dialog, Locator, Page, Route, expect
 
 from tests.live.engine import LiveEngine, wait_until
 from tests.live.opencode import isolated_environment
@@ -165,11 +165,11 @@ def test_two_people_change_one_text_and_both_versions_are_shown_until_one_is_pic
     other = window(f"{engine.url}/#/agents/space/standard")
     page.goto(f"{engine.url}/#/agents/space/standard")
     mine, theirs = (_open_text(each, "world") for each in (page, other))
-    mine.fill("As I want it.")
+    send = _type_and_hold(page, mine, "As I want it.", "PATCH")
     theirs.fill("As they want it.")
     theirs.blur()
     wait_until(lambda: _text(engine) == "As they want it.", "their change is saved")
-    mine.blur()
+    send()
     dialog = page.get_by_role("dialog", name="Changed in two places")
     expect(dialog.get_by_label("Theirs", exact=True)).to_have_text("As they want it.")
     expect(dialog.get_by_label("Mine", exact=True)).to_have_text("As I want it.")
@@ -182,11 +182,11 @@ def test_two_people_change_one_text_and_both_versions_are_shown_until_one_is_pic
     expect(theirs).to_have_value("As I want it.")
 
     # The other way round: what is not used can still be copied.
-    theirs.fill("Once more.")
+    send = _type_and_hold(other, theirs, "Once more.", "PATCH")
     mine.fill("And again.")
     mine.blur()
     wait_until(lambda: _text(engine) == "And again.", "mine is saved")
-    theirs.blur()
+    send()
     other.get_by_role("button", name="Take theirs").click()
     expect(theirs).to_have_value("And again.")
     other.get_by_role("button", name="Copy mine").click()
@@ -258,11 +258,11 @@ def test_a_block_that_somebody_deletes_while_it_is_edited_comes_back_whole_when_
     other = window(f"{engine.url}/#/agents/space/standard")
     page.goto(f"{engine.url}/#/agents/space/standard")
     mine = _open_text(page, "Style")
-    mine.fill("Long sentences.")
+    send = _type_and_hold(page, mine, "Long sentences.", "PUT")
     _open_text(other, "Style")
     other.get_by_role("button", name="Delete this block").click()
     wait_until(lambda: _config(engine)["customBlocks"] == [], "it is deleted")
-    mine.blur()
+    send()
     dialog = page.get_by_role("dialog", name="Changed in two places")
     expect(dialog.get_by_label("Theirs", exact=True)).to_have_text("(nothing)")
     dialog.get_by_role("button", name="Keep mine").click()
@@ -365,6 +365,30 @@ def _open_text(page: Page, block: str) -> Locator:
     edit = page.get_by_role("button", name=f"Edit {block}")
     edit.click()
     return page.get_by_role("listitem").filter(has=edit).locator("textarea")
+
+
+def _type_and_hold(page: Page, field: Locator, text: str, method: str) -> Callable[[], None]:
+    """Have the page send what is typed, and keep that request from the engine until the function is called."""
+    held: list[Route] = []
+    requests = "**/api/agent-blocks/**"
+
+    def hold(route: Route) -> None:
+        if route.request.method == method:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route(requests, hold)
+    with page.expect_request(lambda request: request.method == method):
+        field.fill(text)
+        field.blur()
+
+    def send() -> None:
+        page.unroute(requests)
+        for route in held:
+            route.continue_()
+
+    return send
 
 
 def _config(engine: LiveEngine, agent: str = "standard") -> dict[str, Any]:

@@ -8,7 +8,7 @@ import trio
 from actors.context import EditCapabilities, PatchContext
 from actors.resolution import CapabilityEdit
 from tests.transport.mcp_client import BOTH, JSON_BODY, LIST_CHANGED, McpClient, SseClient, call, initialize, rpc
-from tests.transport.raw_http import BOUND_SECONDS, RawConnection, connected
+from tests.transport.raw_http import BOUND_SECONDS, RawConnection, connected, request_bytes
 from tests.transport.running_engine import RunningEngine
 from tests.transport.tools_on_trial import CRASH, ECHO, PROGRESS, SCENE_ONLY, SLOW
 
@@ -231,4 +231,15 @@ async def test_posts_on_one_kept_connection_are_answered_over_the_stream(sse_eng
             body = f'{{"jsonrpc":"2.0","id":{number},"method":"ping"}}'.encode()
             assert (await connection.request("POST", client.endpoint, BOTH, body)).status == 202
             assert (await client.stream.next_message())["id"] == number
+    await client.stream.finish()
+
+
+async def test_a_get_that_does_not_take_the_stream_is_406_and_takes_over_nothing(sse_engine: RunningEngine) -> None:
+    client = await ready(sse_engine)
+    async with connected(sse_engine.port) as connection:
+        await connection.send(request_bytes("GET", "/mcp", (("Accept", "application/json"),)))
+        response = await connection.read_response()
+    assert response.status == 406
+    assert "text/event-stream" in response.json["error"]["message"]
+    assert (await client.ask(rpc("ping")))["result"] == {}
     await client.stream.finish()

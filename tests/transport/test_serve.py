@@ -98,7 +98,8 @@ except RuntimeError:
     log.exception("failed")
 log.debug("too much")
 if sys.argv[2:] == ["hostile"]:
-    log.info("opened", client="\\x1b[31m\\x00\\u202e\\nforged" + "x" * 3_000_000, methods=["\\x07" * 9_000], path={"a": "\\x9b"})
+    hostile = "\\x1b[31m\\x00\\u202e\\nforged"
+    log.info("opened", client=hostile + "x" * 3_000_000, methods=["\\x07" * 9_000], path={"a": "\\x9b"})
     try:
         raise RuntimeError("\\x1b[2J" + "y" * 3_000_000)
     except RuntimeError:

@@ -69,7 +69,7 @@ export function selfSaving(field, { store, drafts, key, read, write, problem = (
     }
     seen ??= store.state;
     if (seen === null) return;
-    void (key, { text: field.value, seen });
+    drafts.set(key, { text: field.value, seen });
     const wrong = problem(field.value);
     if (wrong !== null) return say(wrong, "wrong");
     if (!isStale()) {
