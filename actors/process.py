@@ -74,12 +74,12 @@ async def _collect_result(process: trio.Process, timeout_seconds: float) -> Shel
                 await process.wait()
             timed_out = limit.cancelled_caught
             if timed_out:
-                await _end_group(process)
+                await end_group(process)
             readers.cancel_scope.deadline = trio.current_time() + DRAIN_SECONDS
         background_ended = not timed_out and await _runs_on(process.pid)
     finally:
         with trio.CancelScope(shield=True):
-            await _end_group(process)
+            await end_group(process)
             await process.stdout.aclose()
             await process.stderr.aclose()
     printed, complained = stdout.cut(), stderr.cut()
@@ -102,7 +102,7 @@ async def _collect(stream: trio.abc.ReceiveStream, output: BoundedOutput) -> Non
         output.append(bytes(chunk))
 
 
-async def _end_group(process: trio.Process) -> None:
+async def end_group(process: trio.Process) -> None:
     """End the group that the process leads, also when the process itself has ended and left children behind."""
     if not _signal_group(process.pid, signal.SIGTERM):
         await process.wait()

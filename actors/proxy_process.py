@@ -18,7 +18,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from actors.process import _end_group  # pyright: ignore[reportPrivateUsage] - the one way in which a group is ended
+from actors.process import end_group
 from actors.process_groups import ProcessGroups
 from actors.proxy_log import ProxyLog
 from actors.proxy_target import ProxyServerError
@@ -179,7 +179,7 @@ async def _end(process: trio.Process) -> None:
     await process.stdin.aclose()
     with trio.move_on_after(LEAVE_SECONDS):
         await process.wait()
-    await _end_group(process)
+    await end_group(process)
     await process.stdout.aclose()
     await process.stderr.aclose()
 

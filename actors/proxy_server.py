@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 
 import structlog
@@ -22,10 +21,9 @@ from actors.proxy_connection import ProxyConnection
 from actors.proxy_log import ProxyLog
 from actors.proxy_target import ProxyServerError, ProxyTarget
 from actors.unit_kind import UnitHost, UnitLoadError
-from actors.units import ReportUnit, UnitsActor
+from actors.units import ReportTrouble, UnitsActor
 from engine.errors import ConflictError, EngineError
 from presets.interactions import InteractiveRun
-from presets.unit_shop import UnitState
 from protocol.interaction import Interaction
 from protocol.jsonrpc import encode
 from protocol.tool import JsonObject, ToolError, ToolOutcome
@@ -272,14 +270,15 @@ class ProxyServer:
     async def _show(self, said: str) -> None:
         """Show in the unit's row what is wrong."""
         await self._placed()
-        row = next(row for row in self._units.rows.value if row.name == self._unit)
-        if row.problem == said:
+        serving = self._serving
+        row = next((row for row in self._units.rows.value if row.name == self._unit), None)
+        if serving is None or row is None or row.problem == said:
             return
         # Before it is shown: whatever becomes of this task, the next connection takes it back.
         self._stale = True
         report = f"{said}{self._last_words()}"
         try:
-            await self._units.ask(ReportUnit(replace(row, state=UnitState.STALE, problem=said, report=report)))
+            await self._units.ask(ReportTrouble(serving, said, report))
         except ActorStoppedError:
             return
         except (EngineError, ActorError) as error:

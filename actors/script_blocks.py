@@ -44,6 +44,13 @@ const globals = ownKeys(globalThis).map(key => [key, getOwnPropertyDescriptor(gl
 const known = new Set(ownKeys(globalThis));
 const ctx = {...JSON.parse(host.data)};
 for (const name of host.lookups) ctx[name] = async argument => host[name](argument);
+const lineOf = error => {
+  try {
+    return Number(/\\n +at (?:.*, )?body line (\\d+),/.exec(error.stack)?.[1]);
+  } catch {
+    return 0;  // `stack` and `exec` are the script's as much as ours
+  }
+};
 const outcome = async () => {
   try {
     const value = await host.body("ctx")(ctx);
@@ -52,7 +59,8 @@ const outcome = async () => {
     return {other: kind};
   } catch (error) {
     try {
-      return {error: text(error instanceof Failure ? error.message : error)};
+      const failed = error instanceof Failure;
+      return {error: text(failed ? error.message : error), line: failed ? lineOf(error) || 0 : 0};
     } catch {
       return {error: "what was thrown cannot be turned into text"};
     }
@@ -135,7 +143,7 @@ class _Evaluator:
             )
         if not _is_clean(result):
             await self._give_back()
-        return _outcome(result)
+        return _outcome(result, body)
 
     async def _run(self, namespace: Namespace) -> RunResult:
         return await (await self._open_lease()).run(_PROGRAM, [namespace])
@@ -184,7 +192,7 @@ def _is_clean(result: RunResult) -> bool:
     return result.error is not None or (isinstance(result.value, Mapping) and result.value.get("clean") is True)
 
 
-def _outcome(result: RunResult) -> ScriptOutcome:
+def _outcome(result: RunResult, body: str) -> ScriptOutcome:
     if result.error is not None:
         return ScriptFailure(_said(result.error)[:MAX_MESSAGE_LENGTH])
     match result.value:
@@ -192,6 +200,8 @@ def _outcome(result: RunResult) -> ScriptOutcome:
             return ScriptText(text)
         case {"other": str(kind)}:
             return ScriptOther(_KINDS.get(kind, kind))
+        case {"error": str(message), "line": float() | int() as line}:
+            return ScriptFailure(message[:MAX_MESSAGE_LENGTH], int(line) if 1 <= line <= body.count("\n") + 1 else None)
         case {"error": str(message)}:
             return ScriptFailure(message[:MAX_MESSAGE_LENGTH])
         case _:  # our own program gives nothing else, but its process is not ours

@@ -19,12 +19,16 @@ import trio
 
 from actors.process import run_shell
 from actors.process_groups import ProcessGroups
-from engine.errors import InvalidArgumentError
-from engine.shell import ShellCommand, cut_middle
+from engine.errors import EngineError, InvalidArgumentError
+from engine.shell import ShellCommand, ShellResult, cut_middle
 from engine.units.report import MAX_TEST_SECONDS, TestEnding, TestReport, read_report
+from presets.unit_shop import TestProgress
 
 SHOWN_OUTPUT_BYTES = 12_000
 """Of what the tests printed, in a result; clients show 50 KiB of one, and the failures need their share."""
+
+PROGRESS_SECONDS = 0.25
+"""How often it is looked how far the tests are: often enough for whoever waits, seldom enough to cost nothing."""
 
 MAX_OUTPUT_BYTES = 1024 * 1024
 """Of what the tests printed, in the log."""
@@ -44,9 +48,17 @@ class TestRun:
 
 
 async def run_unit_tests(
-    folder: Path, only: str | None, seconds: float, environment: Mapping[str, str], groups: ProcessGroups
+    folder: Path,
+    only: str | None,
+    seconds: float,
+    environment: Mapping[str, str],
+    groups: ProcessGroups,
+    progress: TestProgress | None = None,
 ) -> TestRun:
-    """Run the tests of the unit in that folder; cancelling ends the process. Raises `EngineError` if it cannot run."""
+    """Run the tests of the unit in that folder; cancelling ends the process. Raises `EngineError` if it cannot run.
+
+    `progress` is told meanwhile how many tests have ended.
+    """
     if not 0 < seconds <= MAX_TEST_SECONDS:
         raise InvalidArgumentError(
             f"the time for tests is {seconds:g} s; it must be above 0 and at most {MAX_TEST_SECONDS:g}"
@@ -54,12 +66,13 @@ async def run_unit_tests(
     scratch = Path(await trio.to_thread.run_sync(tempfile.mkdtemp, None, "space-unit-tests-"))
     try:
         started = time.monotonic()
-        done = await run_shell(
-            ShellCommand(command=_command(folder, scratch, only, seconds), timeout_seconds=seconds),
-            scratch,
-            {**environment, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "TMPDIR": str(scratch)},
-            groups,
-        )
+        async with trio.open_nursery() as telling:
+            if progress is not None:
+                telling.start_soon(_tell, scratch / "report", progress)
+            done = await _run(scratch, _command(folder, scratch, only, seconds), seconds, environment, groups)
+            telling.cancel_scope.cancel()
+        if isinstance(done, EngineError):
+            raise done
         report = read_report(
             _lines(scratch / "report"), timed_out=done.timed_out, seconds=round(time.monotonic() - started, 3)
         )
@@ -75,6 +88,33 @@ async def run_unit_tests(
     finally:
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(lambda: shutil.rmtree(scratch, ignore_errors=True))
+
+
+async def _run(
+    scratch: Path, command: str, seconds: float, environment: Mapping[str, str], groups: ProcessGroups
+) -> ShellResult | EngineError:
+    """Run the process. What keeps it from running is given, since a nursery would wrap it."""
+    try:
+        return await run_shell(
+            ShellCommand(command=command, timeout_seconds=seconds),
+            scratch,
+            {**environment, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "TMPDIR": str(scratch)},
+            groups,
+        )
+    except EngineError as error:
+        return error
+
+
+async def _tell(path: Path, progress: TestProgress) -> None:
+    """Say how far the tests are each time that another one has ended."""
+    told = -1
+    while True:
+        now = read_report(await trio.to_thread.run_sync(_lines, path), timed_out=False, seconds=0)
+        done = now.passed_count + now.failed_count + now.skipped_count
+        if now.found and done > told:
+            told = done
+            await progress(done, now.found, None if now.running is None else f"{now.running} runs")
+        await trio.sleep(PROGRESS_SECONDS)
 
 
 def _command(folder: Path, scratch: Path, only: str | None, seconds: float) -> str:

@@ -44,6 +44,7 @@ from presets.unit_shop import (
     RanTests,
     ReadSource,
     TakenSnapshot,
+    TestProgress,
     UnitChange,
     UnitLook,
     UnitRow,
@@ -208,10 +209,17 @@ class UnitWorkshop:
         async with self._lock(unit):
             return await self._load(await self._folder(unit))
 
-    async def run_tests(self, unit: str, only: str | None = None, seconds: float = DEFAULT_TEST_SECONDS) -> RanTests:
+    async def run_tests(
+        self,
+        unit: str,
+        only: str | None = None,
+        seconds: float = DEFAULT_TEST_SECONDS,
+        progress: TestProgress | None = None,
+    ) -> RanTests:
         """See `UnitShop`."""
         folder = await self._folder(unit)
-        ran = await run_unit_tests(folder.path, only, seconds, self._app.shell_environment(), self._app.process_groups)
+        environment, groups = self._app.shell_environment(), self._app.process_groups
+        ran = await run_unit_tests(folder.path, only, seconds, environment, groups, progress)
         self.logs.write(unit, f"tests: {ran.ended}\n{ran.whole_output}")
         return RanTests(unit=unit, report=ran.report, output=ran.output, output_is_cut=ran.output_is_cut)
 

@@ -51,6 +51,15 @@ class ReportUnit(Message[UnitRow]):
 
 
 @dataclass(frozen=True, slots=True)
+class ReportTrouble(Message[None]):
+    """Show that something is wrong with a unit that serves. Nothing changes where that load serves no more."""
+
+    of: LoadedUnit
+    problem: str
+    report: str
+
+
+@dataclass(frozen=True, slots=True)
 class TakeUnit(Message[None]):
     """Take a unit away with all that it has registered, and nothing else. One that is not there changes nothing."""
 
@@ -123,6 +132,15 @@ class UnitsActor(Actor[Mapping[str, _Held]]):
         self._hold(_Held(row, None if before is None else before.loaded))
         _log.warning("unit_not_loaded", unit=row.name, state=row.state.value, reason=row.problem)
         return row
+
+    @handles(ReportTrouble)
+    async def _report_trouble(self, message: ReportTrouble) -> None:
+        held = next((held for held in self.state.values() if held.loaded is message.of), None)
+        if held is None:
+            return
+        row = replace(held.row, state=UnitState.STALE, problem=message.problem, report=message.report)
+        self._hold(_Held(row, held.loaded))
+        _log.warning("unit_in_trouble", unit=row.name, reason=row.problem)
 
     @handles(TakeUnit)
     async def _take(self, message: TakeUnit) -> None:

@@ -26,9 +26,13 @@ class ScriptOther:
 
 @dataclass(frozen=True, slots=True)
 class ScriptFailure:
-    """The script failed: it threw, has no valid syntax, was beyond a limit, or could not be run at all."""
+    """The script failed: it threw, has no valid syntax, was beyond a limit, or could not be run at all.
+
+    `line` is the line of the body where it threw, from 1; None where no line is known, as for syntax and limits.
+    """
 
     message: str
+    line: int | None = None
 
 
 ScriptOutcome = ScriptText | ScriptOther | ScriptFailure

@@ -4,7 +4,7 @@ its values; the actors implement it. Reached through `App.units`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
@@ -132,6 +132,10 @@ class UnitChange:
     must_exist: bool = False
 
 
+TestProgress = Callable[[float, float | None, str | None], Awaitable[None]]
+"""Told how many tests have ended, of how many, and a word on it."""
+
+
 class UnitShop(Protocol):
     """The units of a running engine. Every method raises `EngineError`: `NotFoundError` for a unit that is none."""
 
@@ -171,7 +175,13 @@ class UnitShop(Protocol):
         """Load what lies on disk. Raises `UnitLoadError` when it cannot be; what ran before goes on."""
         ...
 
-    async def run_tests(self, unit: str, only: str | None = None, seconds: float = DEFAULT_TEST_SECONDS) -> RanTests:
+    async def run_tests(
+        self,
+        unit: str,
+        only: str | None = None,
+        seconds: float = DEFAULT_TEST_SECONDS,
+        progress: TestProgress | None = None,
+    ) -> RanTests:
         """Run the unit's tests, or some of them, in a process of their own."""
         ...
 

@@ -199,19 +199,26 @@ def _completer(request: Request, reference: JsonObject, name: str, scene: Scene)
             return invalid_params(request, _unknown("prompt", prompt_name, prompts.names))
         argument = prompt.argument(name)
         known = tuple(each.name for each in prompt.arguments)
-        return invalid_params(request, _unknown("argument", name, known)) if argument is None else argument.completer
+        return _no_such_argument(request, name, known) if argument is None else argument.completer
     if kind == "ref/resource":
         resources = scene.offer.resources or EMPTY_RESOURCE_LIST
         uri: object = reference.get("uri")
         template = resources.templates.by_key.get(uri) if isinstance(uri, str) else None
         if template is not None:
             if name not in template.template.names:
-                return invalid_params(request, _unknown("argument", name, template.template.names))
+                return _no_such_argument(request, name, template.template.names)
             return template.completers.get(name)
         if isinstance(uri, str) and uri in resources.resources.by_key:
             return None
         return invalid_params(request, _unknown("resource template", uri, resources.template_texts))
     return invalid_params(request, f"params.ref.type must be ref/prompt or ref/resource; it is {preview(kind)}")
+
+
+def _no_such_argument(request: Request, name: str, known: Sequence[str]) -> Reply:
+    shown = ", ".join(known)
+    return invalid_params(
+        request, f"{_unknown('argument', name, known)}; " + (f"these are: {shown}" if known else "it has none")
+    )
 
 
 def _unknown(what: str, name: object, known: Sequence[str]) -> str:

@@ -30,6 +30,8 @@ const STACK_FRAMES = 5;
 const READ_BYTES = 1 << 16;
 const MOST_DELAY = 2 ** 31 - 1; // milliseconds of a timer; deno would warn of more, by code that it loads too late
 const HEADER_LINES = 3; // what AsyncFunction and "use strict" put before the program's first line
+const BODY_HEADER_LINES = 2; // the same of a body, which has no "use strict"
+const BODY = "#body"; // ends the source of a body, so that its lines are not taken for those of the program
 const INSPECT = {depth: 6, colors: false, strAbbreviateSize: 100_000, iterableLimit: 1_000, breakLength: 120};
 const SOURCE = "space-program-"; // and the number of the run
 
@@ -327,10 +329,41 @@ function functionOf(text, parameters, source) {
   for (const name of parameters) {
     if (typeof name !== "string" || !IDENTIFIER.test(name)) throw new TypeError("a parameter is a name");
   }
-  const compiled = js => new AsyncFunction(...parameters, `${js}\n//# sourceURL=${source}`);
-  const made = compiled(text);
+  const compiled = js => new AsyncFunction(...parameters, `${js}\n//# sourceURL=${source}${BODY}`);
+  let made;
+  try {
+    made = compiled(text);
+  } catch (error) {
+    throw located(error, text, compiled, source + BODY);
+  }
   refuseImports(text, compiled, source);
   return made;
+}
+
+// V8 does not tell a program where its syntax is wrong. So the first line is sought up to which the text is wrong in
+// the same way, whatever follows: what follows is no token, or a bracket where that is what is wrong.
+function located(error, text, compiled, source) {
+  const lines = text.split("\n");
+  const wrong = count => {
+    const message = end => {
+      try {
+        compiled(`${lines.slice(0, count).join("\n")}\n${end}`);
+      } catch (other) {
+        return other.message;
+      }
+    };
+    return message("\x01") === error.message && message(")") === error.message;
+  };
+  let none = 0, some = lines.length;
+  while (some - none > 1) {
+    const middle = (none + some) >> 1;
+    if (wrong(middle)) some = middle;
+    else none = middle;
+  }
+  const frames = [{source, line: some, column: 1, text: `body line ${some}, column 1`}];
+  framesOf.set(error, frames);
+  defineProperty(error, "stack", {value: stackText(error, frames), writable: true, configurable: true});
+  return error;
 }
 
 function frozen(value) {
@@ -432,10 +465,11 @@ Error.prepareStackTrace = (error, sites) => {
   for (const site of sites) {
     const source = site.getScriptNameOrSourceURL();
     if (typeof source !== "string" || !source.startsWith(SOURCE)) continue;
-    const line = site.getLineNumber() - HEADER_LINES;
+    const isBody = source.endsWith(BODY);
+    const line = site.getLineNumber() - (isBody ? BODY_HEADER_LINES : HEADER_LINES);
     const name = site.getFunctionName();
     const column = site.getColumnNumber();
-    const where = `line ${line}, column ${column}`;
+    const where = `${isBody ? "body " : ""}line ${line}, column ${column}`;
     if (line > 0) frames.push({source, line, column, text: name && name !== "anonymous" && name !== "eval" ? `${name}, ${where}` : where});
   }
   framesOf.set(error, frames);

@@ -317,8 +317,8 @@ def _evaluated(outcome: ScriptOutcome) -> dict[str, Any]:
     match outcome:
         case ScriptText(text):
             return {"result": None if is_blank(text) else text, "error": None}
-        case ScriptFailure(message):
-            return {"result": None, "error": message}
+        case ScriptFailure(message, line):
+            return {"result": None, "error": message, **({} if line is None else {"line": line})}
         case _:
             return {"result": None, "error": None}
 

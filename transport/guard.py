@@ -79,6 +79,9 @@ def check(
                 return Refusal(403, "Two Origin headers", "A request has at most one Origin.")
             origin = value
         elif name == b"authorization":
+            if authorization is not None:
+                # Whoever reads the other one would see somebody else in the same request.
+                return Refusal(400, "Two Authorization headers", "A request has at most one Authorization.")
             authorization = value
         elif name == b"content-length":
             length = value

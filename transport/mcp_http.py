@@ -70,9 +70,9 @@ def refuse_address(request: EndpointRequest) -> Reply | None:
         said = [value for value in (also, *request.values(member)) if value]
         other = next((value for value in said if value != said[0]), None)
         if other is not None:
-            where = "the path and the query" if also else "the query"
+            where = "the path and the query of the address name" if also else "the query of the address names"
             reason = (
-                f"{where} of the address name two values of {member!r}, {quoted(said[0])} and {quoted(other)}; "
+                f"{where} two values of {member!r}, {quoted(said[0])} and {quoted(other)}; "
                 "a client has one. Leave one of them out"
             )
             return error_reply(None, ErrorCode.INVALID_REQUEST, reason, HTTPStatus.BAD_REQUEST)

@@ -26,7 +26,7 @@ from transport.call_answers import Answer, CallAnswers
 from transport.event_stream import event_stream
 from transport.instructions import instructions
 from transport.kept_reply import kept_reply
-from transport.mcp_http import WireReply
+from transport.mcp_http import WireReply, event_response_of
 from transport.mcp_service import McpService, claims_of, frame_of
 
 DISCOVER = "server/discover"
@@ -60,7 +60,7 @@ class StatelessEndpoint:
             else:
                 where = audience if isinstance(audience, Audience) else EVERYBODY
                 answer = Answer(await self._service.carry_out_alone(decision, where), is_over=True)
-            return answer.response
+            return _form_of(answer, facts)
         finally:
             reply = answer.made if answer is not None and isinstance(answer.made, Reply) else None
             await self._service.end(None, message, reply)
@@ -73,7 +73,7 @@ class StatelessEndpoint:
         answer: Answer | None = None
         try:
             answer = await self._answers.answer(decision, facts, message, active)
-            return answer.response
+            return _form_of(answer, facts)
         finally:
             await self._answers.close(answer, message, active)
 
@@ -102,3 +102,10 @@ class StatelessEndpoint:
             return error_reply(decision.request_id, ErrorCode.INTERNAL_ERROR, reason, HTTPStatus.SERVICE_UNAVAILABLE)
         space.watching.listen(listener, decision.kept.uris)
         return event_stream(listener.outbox.next, partial(space.listeners.tell, CloseListener(listener)))
+
+
+def _form_of(answer: Answer, facts: HttpFacts) -> Response | WireReply:
+    """The answer as JSON where that is one, but as a stream of one event for a client that takes nothing else."""
+    if isinstance(answer.made, Reply) and not facts.accepts_json:
+        return event_response_of(answer.made)
+    return answer.response

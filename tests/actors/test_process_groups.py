@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -39,3 +41,54 @@ def test_a_group_is_killed_while_it_is_held_and_forgotten_afterwards() -> None:
         groups.kill()
     assert process.wait(SECONDS) == -signal.SIGKILL
     groups.kill()
+
+
+_KILLED = """
+import os, subprocess, time
+from actors.process_groups import ProcessGroups
+groups = ProcessGroups()
+script = "sleep 60 & echo $!; sleep 60; true"
+shell = subprocess.Popen(["bash", "-c", script], start_new_session=True, stdout=subprocess.PIPE, text=True)
+ended = subprocess.Popen(["true"], start_new_session=True)
+with groups.holding(ended.pid), groups.holding(shell.pid):
+    ended.wait()
+    print(shell.pid, shell.stdout.readline(), end="", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+def test_a_group_does_not_outlive_an_engine_that_is_killed() -> None:
+    with subprocess.Popen([sys.executable, "-c", _KILLED], stdout=subprocess.PIPE, text=True) as engine:
+        assert engine.stdout is not None
+        shell, child = map(int, engine.stdout.readline().split())
+        assert runs(shell)
+        assert runs(child)
+        engine.kill()
+    bound = time.monotonic() + SECONDS
+    while runs(shell) or runs(child):
+        assert time.monotonic() < bound, "the shell command lives on"
+        time.sleep(0.01)
+
+
+def test_nothing_runs_beside_an_engine_that_runs_nothing() -> None:
+    groups = ProcessGroups()
+    process = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    with groups.holding(process.pid):
+        (heir,) = set(children()) - {process.pid}
+        process.kill()
+        process.wait(SECONDS)
+    assert heir not in children()
+
+
+def children() -> list[int]:
+    """The children of this process."""
+    return [int(child) for listed in Path("/proc/self/task").glob("*/children") for child in listed.read_text().split()]
+
+
+def runs(process: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False

@@ -183,6 +183,27 @@ async def test_scripts_of_one_rendering_share_a_lease(runtime: CodeRuntime):
     assert runtime.status().leases_taken == 1
 
 
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("throw new Error('bad')", 1),
+        ("const a = 1;\nfunction f() {\n  null.x;\n}\nf();", 3),
+        ("\nreturn await (async () => { await 0; throw new TypeError('late') })();", 2),
+        ("const a = 1;\nconst b = ;\nreturn a;", 2),
+        ("f(1,\n  2\n  3)", 3),
+        ("return `one\ntwo ${1 +}\n`;", 2),
+        ("throw 7", None),
+        ("while (true) {}", None),
+    ],
+)
+async def test_a_failure_says_the_line_of_the_script_where_one_is_known(
+    runtime: CodeRuntime, body: str, line: int | None
+):
+    [failed] = await evaluated(runtime, body)
+    assert isinstance(failed, ScriptFailure)
+    assert failed.line == line
+
+
 async def test_where_nothing_can_run_scripts_each_of_them_fails_saying_why():
     runtime = CodeRuntime(spares=0, environment={"PATH": "", "SPACE_DENO": "/nowhere/deno"})
     outcomes = await evaluated(runtime, "return 'x'", "return 'y'")

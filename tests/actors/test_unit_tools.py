@@ -10,8 +10,10 @@ import pytest
 
 from presets.builtins import units
 from presets.definition import DefaultState, Risk
-from protocol.tool import JsonObject, ToolError
+from presets.interactions import interaction_of
+from protocol.tool import JsonObject, TaskSupport, ToolError
 from tests.actors.units_on_trial import Silent, Trial, code_of, units_on_trial
+from tests.presets.item_samples import AnsweringCall
 
 ADAPTERS = {adapter.mcp_name: adapter for adapter in units.adapters()}
 SHOWN_BYTES = 50 * 1024
@@ -21,7 +23,7 @@ async def result_of(trial: Trial, name: str, /, **arguments: object) -> JsonObje
     """Call as a client does: arguments and result match the schemas, and the text is short enough to be shown."""
     adapter = ADAPTERS[f"space_unit_{name}"]
     jsonschema_rs.validate(dict(adapter.input_schema), arguments)
-    outcome = await adapter.make_run(trial.space.app)(arguments, Silent())  # pyright: ignore[reportArgumentType]
+    outcome = await adapter.make_run(trial.space.app)(arguments, interaction_of(Silent()))
     assert adapter.output_schema is not None
     assert outcome.structured is not None
     jsonschema_rs.validate(dict(adapter.output_schema), outcome.structured)
@@ -141,3 +143,27 @@ async def test_long_sources_come_in_pages(tmp_path: Path) -> None:
             page = await result_of(trial, "read_source", unit_id="dice", path="more.py", offset=offset)
             text, offset = text + page["text"], page.get("next_offset")
         assert text == long
+
+
+@pytest.mark.slow
+async def test_tests_go_on_as_a_task_and_say_how_far_they_are(tmp_path: Path) -> None:
+    class Waiting(AnsweringCall):
+        def __init__(self) -> None:
+            super().__init__()
+            self.told: list[tuple[float, float | None, str | None]] = []
+
+        async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+            self.told.append((done, total, message))
+
+    adapter, call = ADAPTERS["space_unit_run_tests"], Waiting()
+    assert adapter.task_support is TaskSupport.OPTIONAL
+    slowly = "import time\n" + "".join(f"def test_{n}(): time.sleep(0.4)\n" for n in range(3))
+    async with units_on_trial(tmp_path) as trial:
+        await result_of(trial, "create", unit_id="dice", source=code_of(), tests=slowly)
+        outcome = await adapter.make_run(trial.space.app)({"unit_id": "dice"}, call)
+    assert outcome.structured is not None
+    assert outcome.structured["passed_count"] == 3
+    assert call.tasks == 1
+    assert [total for _, total, _ in call.told] == [3] * len(call.told)
+    assert {done for done, _, _ in call.told} >= {0, 1}
+    assert any(said and said.endswith("runs") for _, _, said in call.told)

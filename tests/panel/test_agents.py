@@ -369,26 +369,18 @@ def _open_text(page: Page, block: str) -> Locator:
 
 def _type_and_hold(page: Page, field: Locator, text: str, method: str) -> Callable[[], None]:
     """Have the page send what is typed, and keep that request from the engine until the function is called."""
-    held: list[Route] = []
     requests = "**/api/agent-blocks/**"
 
     def hold(route: Route) -> None:
-        if route.request.method == method:
-            held.append(route)
-        else:
+        if route.request.method != method:
             route.continue_()
 
     page.route(requests, hold)
     with page.expect_request(lambda request: request.method == method):
         field.fill(text)
         field.blur()
-
-    def send() -> None:
-        page.unroute(requests)
-        for route in held:
-            route.continue_()
-
-    return send
+    # What is held is sent as it is once nobody holds anything any more.
+    return lambda: page.unroute(requests)
 
 
 def _config(engine: LiveEngine, agent: str = "standard") -> dict[str, Any]:

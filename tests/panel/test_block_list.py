@@ -281,6 +281,7 @@ def test_a_script_is_run_while_it_is_written(page: Page, engine: LiveEngine) -> 
 
     script.fill('const a = 1;\nthrow new Error("no cast")')
     expect(output.get_by_text("no cast")).to_be_visible()
+    expect(output.get_by_text("Error in line 2")).to_be_visible()
     script.fill("return 5")
     expect(output.get_by_text("No output")).to_be_visible()
     script.fill("while (true) {}")

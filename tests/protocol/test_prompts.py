@@ -178,6 +178,12 @@ def test_a_completion_of_what_is_not_there_is_invalid_params(params: object) -> 
         assert body_of(decision)["error"]["code"] == -32602
 
 
+def test_an_argument_that_is_not_there_is_answered_with_those_that_are() -> None:
+    asked = {"ref": {"type": "ref/prompt", "name": "draw"}, "argument": {"name": "nothing", "value": ""}}
+    for decision in both("completion/complete", asked):
+        assert 'there is no argument "nothing"; these are: what, how' in body_of(decision)["error"]["message"]
+
+
 def test_of_many_suggestions_the_first_hundred_are_sent() -> None:
     found = decide(modern("completion/complete", {"ref": {"type": "ref/prompt", "name": "draw"}, "argument": WHAT}))
     assert isinstance(found, Complete)

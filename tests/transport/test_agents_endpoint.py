@@ -416,7 +416,9 @@ async def test_a_path_with_a_slash_too_many_is_told_the_right_one(engine: Runnin
 async def test_an_address_that_asks_for_two_things_at_once_is_refused(engine: RunningEngine, endpoint: str) -> None:
     response = await post(engine, endpoint, initialize())
     assert response.status == 400
-    assert "two values of" in error_of(response)
+    said = error_of(response)
+    assert "two values of" in said
+    assert ("the path and the query of the address name " in said) != ("the query of the address names " in said)
 
 
 async def test_what_is_left_empty_in_an_address_or_said_twice_alike_means_what_it_says(engine: RunningEngine) -> None:

@@ -65,3 +65,11 @@ async def test_without_a_session_an_answer_is_json_all_the_same(engine: RunningE
     client = StatelessClient(engine.port)
     response = await client.send(client.message("tools/list"), accept=STREAM_FIRST)
     assert (response.status, response.header("content-type")) == (200, "application/json")
+
+
+async def test_without_a_session_who_takes_streams_alone_gets_one(engine: RunningEngine) -> None:
+    client = StatelessClient(engine.port)
+    listed = await client.send(client.message("tools/list"), accept=ONLY_STREAM)
+    assert only_event(listed)["result"]["tools"]
+    echo = client.message("tools/call", {"name": ECHO, "arguments": {"text": "hi"}})
+    assert only_event(await client.send(echo, accept=ONLY_STREAM))["result"]["structuredContent"] == {"text": "hi"}

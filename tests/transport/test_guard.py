@@ -79,6 +79,14 @@ async def test_two_origins_or_two_hosts_are_refused(engine: RunningEngine) -> No
     assert (await engine.request("GET", "/status", (("Host", "127.0.0.1"),))).status == 400
 
 
+async def test_two_credentials_are_refused_even_where_both_are_right(tmp_path: Path) -> None:
+    async with running_engine(tmp_path, token=TOKEN) as engine:
+        for other in (TOKEN, "wrong"):
+            twice = (("Authorization", f"Bearer {other}"), ("Authorization", f"Bearer {TOKEN}"))
+            response = await engine.request("GET", "/status", twice)
+            assert (response.status, response.json["title"]) == (400, "Two Authorization headers")
+
+
 async def test_refusals_of_the_endpoint_are_json_rpc_and_all_others_problems(engine: RunningEngine) -> None:
     refused = await engine.request("POST", "/mcp", host="evil.example")
     assert refused.header("content-type") == "application/json"

@@ -9,6 +9,8 @@ import pytest
 import trio
 import trio.lowlevel
 
+from actors.context import SetOverride
+from presets.overrides import OverrideState
 from protocol.limits import Limits
 from tests.transport.mcp_client import BOTH, ONLY_JSON, rpc
 from tests.transport.raw_http import BOUND_SECONDS, RawConnection
@@ -18,6 +20,7 @@ from tests.transport.talking_tools import ASK, ASKING_PROMPT, GONE, GREETING, LA
 from tests.transport.tools_on_trial import CRASH, ECHO, FAIL, PROGRESS, SCENE_ONLY, SLOW
 
 FORMS = {"elicitation": {}}
+BASH = "space_app_run_bash"
 
 
 def accepted(name: str) -> dict[str, Any]:
@@ -228,6 +231,37 @@ async def test_a_client_that_cannot_be_asked_is_told_what_it_would_have_to_decla
     assert (response.status, response.header("content-type")) == (400, "application/json")
     error = response.json["error"]
     assert (error["code"], error["data"]) == (-32021, {"requiredCapabilities": {"elicitation": {}}})
+
+
+async def test_to_agree_is_to_agree_to_this_call_alone_and_once(full_engine: RunningEngine) -> None:
+    await full_engine.space.context.ask(SetOverride("general-shell-tools", OverrideState.ON))
+    client = full_engine.stateless({"elicitation": {"form": {}}})
+    yes: dict[str, Any] = {"inputResponses": {"space_confirm": {"action": "accept"}}}
+    counting = {"command": "echo x >> ran; wc -l < ran"}
+    unasked = await client.call(BASH, counting, **yes)
+    assert unasked["resultType"] == "input_required", "nobody was asked, so nobody has agreed"
+    state = {"requestState": unasked["requestState"]}
+    for other in ("standard", "code"):
+        elsewhere = full_engine.stateless({"elicitation": {"form": {}}}, endpoint=f"/mcp/{other}")
+        arguments = {"command": "echo y >> ran"} if other == "standard" else counting
+        stolen = await elsewhere.post("tools/call", {"name": BASH, "arguments": arguments, **yes, **state})
+        assert "belongs to another request" in stolen.json["error"]["message"]
+    done = await client.call(BASH, counting, **yes, **state)
+    assert done["structuredContent"]["stdout"].strip() == "1"
+    again = await client.post("tools/call", {"name": BASH, "arguments": counting, **yes, **state})
+    assert again.json["error"]["code"] == -32602
+    assert "used already" in again.json["error"]["message"]
+    assert "Nothing was run" in again.json["error"]["message"]
+
+
+async def test_an_answer_that_is_none_leaves_a_call_undone_and_says_so(full_engine: RunningEngine) -> None:
+    await full_engine.space.context.ask(SetOverride("general-shell-tools", OverrideState.ON))
+    client = full_engine.stateless({"elicitation": {"form": {}}})
+    asked = await client.call(BASH, {"command": "echo"})
+    answers = {"inputResponses": {"space_confirm": {"action": "perhaps"}}, "requestState": asked["requestState"]}
+    wrong = await client.post("tools/call", {"name": BASH, "arguments": {"command": "echo"}, **answers})
+    assert wrong.json["error"]["code"] == -32602
+    assert "space_app_run_bash was not run and changed nothing" in wrong.json["error"]["message"]
 
 
 async def test_a_prompt_may_ask_as_well(talking: RunningEngine) -> None:

@@ -13,7 +13,8 @@ from presets.adapters import ToolAdapter, typed_adapter
 from presets.app import App
 from presets.builtins.unit_tools.results import UnitName
 from presets.schema import ToolArguments, ToolResult
-from protocol.tool import ToolCall
+from protocol.interaction import Interaction
+from protocol.tool import TaskSupport
 
 
 class RunTestsArguments(ToolArguments):
@@ -57,9 +58,10 @@ class RunTestsResult(ToolResult):
     output_is_cut: bool
 
 
-async def run_tests(app: App, arguments: RunTestsArguments, call: ToolCall) -> RunTestsResult:
+async def run_tests(app: App, arguments: RunTestsArguments, call: Interaction) -> RunTestsResult:
     """Body of `space_unit_run_tests`. Tests that fail are a result like any other."""
-    ran = await app.units.run_tests(arguments.unit_id, arguments.test_name, arguments.timeout_seconds)
+    await call.become_task()
+    ran = await app.units.run_tests(arguments.unit_id, arguments.test_name, arguments.timeout_seconds, call.progress)
     report = ran.report
     failed, room = _fitting(report.failed, MAX_RESULT_BYTES * 2 // 3)
     output = ran.output
@@ -114,5 +116,6 @@ def adapters() -> tuple[ToolAdapter, ...]:
             arguments=RunTestsArguments,
             result=RunTestsResult,
             run=run_tests,
+            task_support=TaskSupport.OPTIONAL,
         ),
     )

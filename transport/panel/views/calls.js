@@ -19,6 +19,9 @@ export const title = "Calls";
 /** Calls that the list holds: as many as the engine keeps. */
 const MOST_CALLS = 10_000;
 
+/** Where the pane is below the list; `calls.css` says the same. */
+const NARROW = "(max-width: 900px)";
+
 /** How long the keyboard must rest on a call before the pane follows it, milliseconds. */
 const REST_MS = 90;
 
@@ -26,9 +29,10 @@ const REST_MS = 90;
 export function create() {
   /** @type {number | null} */
   let open = null;
-  /** Whatever stands in the address instead of a number. */
+  /** The timer of the pane that follows the keyboard. */
   let rest = 0;
   let drawing = 0;
+  const narrow = matchMedia(NARROW);
   let anew = false;
 
   const problem = h("p", { class: "notice bad", hidden: true });
@@ -62,7 +66,12 @@ export function create() {
   const both = h("div", { class: "calls-both" }, list.element, detail.element);
   const element = h(
     "div",
-    { class: "calls-view" },
+    {
+      class: "calls-view",
+      onkeydown: (event) => {
+        if (event.key === "Escape" && open !== null && !event.defaultPrevented) location.hash = "#/calls";
+      },
+    },
     h("h1", { class: "offscreen" }, "Calls"),
     h("div", { class: "calls-top" }, sessions.element, actors.element),
     problem,
@@ -105,6 +114,7 @@ export function create() {
   return {
     element,
     show(path) {
+      const wasInside = detail.element.contains(document.activeElement);
       open = /^\d+$/.test(path[0] ?? "") ? Number(path[0]) : null;
       both.classList.toggle("is-open", open !== null);
       detail.show(open);
@@ -113,6 +123,8 @@ export function create() {
       actors.start();
       running.start();
       list.open(open);
+      if (open === null && wasInside) list.focus();
+      if (open !== null && narrow.matches) detail.element.scrollIntoView({ block: "nearest" });
       if (open !== null) detail.update(feed.get(open));
     },
     hide() {

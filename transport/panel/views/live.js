@@ -70,6 +70,7 @@ export function create() {
     element,
     show() {
       picture.start();
+      marks.start();
       steps.start();
       calls.start();
       guide.start();

@@ -17,6 +17,9 @@ import { watch } from "../../watch.js";
 /** Rows of one request: the most that the engine gives. */
 const MOST_ROWS = 1000;
 
+/** The shortest time between two requests, milliseconds: of a thousand calls a second, each is none of its own. */
+const PAUSE_MS = 60;
+
 /** @param {number} id */
 export const addressOf = (id) => `#/calls/${id}`;
 
@@ -33,6 +36,9 @@ export function callFeed({ most, changed, failed }) {
   let engine = null;
   let engines = 0;
   let version = 0;
+  let asked = -PAUSE_MS;
+  /** Whether earlier rows are still to come: a page that is left meanwhile goes on with them later. */
+  let lacks = false;
   /** @type {Map<number, CallRow>} */
   let byId = new Map();
   /** By id, the oldest first. @type {CallRow[]} */
@@ -47,6 +53,9 @@ export function callFeed({ most, changed, failed }) {
 
   /** @param {AbortSignal} signal */
   async function load(signal) {
+    await new Promise((resolve) => setTimeout(resolve, asked + PAUSE_MS - performance.now()));
+    if (signal.aborted) return;
+    asked = performance.now();
     let answer = await ask(
       engine === null ? `limit=${Math.min(most, MOST_ROWS)}` : `after=${version}&limit=${MOST_ROWS}`,
       signal,
@@ -59,10 +68,10 @@ export function callFeed({ most, changed, failed }) {
     if (signal.aborted) return;
     if (anew) [byId, rows, engines] = [new Map(), [], engines + 1];
     engine = answer.engine;
-    const missing = anew && Math.min(answer.kept, most) > answer.calls.length;
+    if (anew) lacks = Math.min(answer.kept, most) > answer.calls.length;
     version = answer.version;
     take(answer, anew);
-    if (missing) await loadEarlier(signal);
+    if (lacks) await loadEarlier(signal);
     while (!anew && answer.calls.length === MOST_ROWS && !signal.aborted) {
       answer = await ask(`after=${version}&limit=${MOST_ROWS}`, signal);
       if (answer.engine !== engine) return;
@@ -77,9 +86,10 @@ export function callFeed({ most, changed, failed }) {
       const answer = await ask(`after=${from}&limit=${MOST_ROWS}`, signal);
       if (signal.aborted || answer.engine !== engine) return;
       take(answer, false);
-      if (answer.calls.length < MOST_ROWS) return;
+      if (answer.calls.length < MOST_ROWS) break;
       from = answer.version;
     }
+    lacks = false;
   }
 
   /**

@@ -69,13 +69,11 @@ export function callFilter(changed) {
       const found = [];
       for (let index = rows.length - 1; index >= 0; index--) {
         const row = rows[index];
+        // Made for every row as it comes, so that the first letter need not wait for ten thousand of them.
+        const haystack = haystackOf(row);
         if (state.value !== "" && row.state !== state.value) continue;
         if (source.value !== "" && row.source !== source.value) continue;
-        if (wanted.length > 0) {
-          const haystack = haystackOf(row);
-          if (!wanted.every((word) => haystack.includes(word))) continue;
-        }
-        found.push(row);
+        if (wanted.every((word) => haystack.includes(word))) found.push(row);
       }
       return found;
     },

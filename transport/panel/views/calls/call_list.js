@@ -82,14 +82,15 @@ export function callList({ opened, moved }) {
       row.element.remove();
       drawn.delete(id);
     }
+    let next = body.firstElementChild;
     for (let index = from; index < to; index++) {
       const call = rows[index];
       let row = drawn.get(call.id);
-      if (row === undefined) {
-        drawn.set(call.id, row = callListRow(call.id));
-        body.append(row.element);
-      }
+      if (row === undefined) drawn.set(call.id, row = callListRow(call.id));
       row.update(call, { index, top: index * each, isActive: call.id === active, isOpen: call.id === open });
+      // In the order in which they are read, which is that of the page.
+      if (row.element === next) next = next.nextElementSibling;
+      else body.insertBefore(row.element, next);
     }
     if (active !== null && drawn.has(active)) grid.setAttribute("aria-activedescendant", `call-${active}`);
     else grid.removeAttribute("aria-activedescendant");
@@ -209,6 +210,9 @@ export function callList({ opened, moved }) {
       const index = indexOf(id);
       if (id !== null && index >= 0 && active !== id) activate(index);
       else soon();
+    },
+    focus() {
+      grid.focus({ preventScroll: true });
     },
     /** Other calls come, with ids of their own. */
     restart() {

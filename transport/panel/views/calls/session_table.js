@@ -3,27 +3,37 @@
 import { h } from "../../dom.js";
 import { api, segment, subscribe } from "../../engine.js";
 import { watch } from "../../watch.js";
+import { counted } from "../tools/words.js";
 import { keyedList, setText } from "../tools/keyed_list.js";
 
 /**
  * @typedef {{
  *   id: string, client_name: string | null, client_version: string | null, protocol_version: string,
  *   created_at: string, last_seen: string, stream: boolean, calls: number, agent: string, presentation: string | null,
- * }} Session
+ * }} Session `calls` are those that run
  */
 
 /** How often what is said of time is said anew, and how seldom the rows are asked for again, milliseconds. */
 const TICK_MS = 5000;
 const CALLS_MS = 2000;
 
-const HEADS = ["Client", "Protocol", "Agent", "Tools as", "Stream", "Calls", "Last seen"];
+const HEADS = ["Client", "Protocol", "Agent", "Tools as", "Stream", "Runs", "Last seen"];
 
 export function sessionTable() {
   const body = h("tbody", {});
   const table = h(
     "div",
     { class: "table-box" },
-    h("table", {}, h("thead", {}, h("tr", {}, HEADS.map((name) => h("th", { scope: "col" }, name)))), body),
+    h(
+      "table",
+      {},
+      h(
+        "thead",
+        {},
+        h("tr", {}, HEADS.map((name) => h("th", { scope: "col", class: name === "Runs" ? "number" : null }, name))),
+      ),
+      body,
+    ),
   );
   const none = h(
     "p",
@@ -94,7 +104,7 @@ function sessionRow() {
       agent.setAttribute("href", `#/agents/${segment(session.agent)}`);
       setText(form, session.presentation ?? "as the agent");
       setText(stream, session.stream ? "open" : "none");
-      setText(calls, session.calls.toLocaleString());
+      setText(calls, counted(session.calls, "call"));
       setText(last, agoOf(session.last_seen));
       last.title = new Date(session.last_seen).toLocaleString();
     },

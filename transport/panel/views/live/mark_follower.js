@@ -42,7 +42,7 @@ export function markFollower(stage) {
     const before = shown;
     shown = now;
     if (list.parentElement === null) stage.overlay.append(list);
-    if (before === null || before.world !== now.world || before.surface !== now.surface || now.revision < reached) {
+    if (before === null || before.name !== now.name || now.revision < reached) {
       if (before?.world !== now.world || now.revision < reached) reached = now.revision;
       forget();
       return;
@@ -73,7 +73,7 @@ export function markFollower(stage) {
       marksSince(at, reached),
       since < reached ? marksSince(at, since) : null,
     ]);
-    if (shown === null || shown.world !== fresh.world_id || shown.surface !== at.surface) return;
+    if (shown === null || shown.name !== at.name || shown.world !== fresh.world_id) return;
     /** @type {Map<string, Living>} */
     const next = new Map();
     const now = Date.now();
@@ -144,6 +144,7 @@ export function markFollower(stage) {
   return {
     note,
     follow,
+    start: draw,
     stop: stopLooking,
     /** Whether marks stay. @param {boolean} now */
     keep(now) {

@@ -6,9 +6,9 @@
  *
  * @typedef {{ left: number, top: number, width: number, height: number }} Box
  * @typedef {{
- *   world: string, surface: string, kind: "svg" | "png", revision: number, box: Box,
+ *   name: string, world: string, surface: string, kind: "svg" | "png", revision: number, box: Box,
  *   pixels: { width: number, height: number } | null,
- * }} Shown
+ * }} Shown a picture of the same things has the same name
  */
 
 import { api, EngineError, send, subscribe } from "../../engine.js";
@@ -30,6 +30,7 @@ const RESIZE_MS = 150;
 export function pictureFollower(stage, changed) {
   /** @type {string | null} */
   let surface = null;
+  let activity = "";
   /** @type {{ key: string, etag: string } | null} */
   let held = null;
   /** @type {string | null} */
@@ -58,6 +59,7 @@ export function pictureFollower(stage, changed) {
       // A scene may take long; nobody waits for a picture of where they are no more.
       if (context.surface !== surface) request?.abort();
       surface = context.surface;
+      activity = context.activity ?? "";
       again();
     } catch (error) {
       if (!mine.signal.aborted) failed(error);
@@ -107,6 +109,7 @@ export function pictureFollower(stage, changed) {
     const blob = await response.blob();
     const text = pixels === null ? await blob.text() : "";
     const box = pixels === null ? boxOf(text) : boxAt(stage.element);
+    const name = [world, wanted, activity].join(" ");
     const next = URL.createObjectURL(blob);
     const image = new Image();
     image.alt = `The ${pixels === null ? "canvas" : "scene"} at revision ${revision}`;
@@ -124,8 +127,8 @@ export function pictureFollower(stage, changed) {
     held = { key, etag };
     const kind = pixels === null ? "svg" : "png";
     stage.busy(false);
-    stage.show({ image, box, name: `${world} ${etag.split(".")[3] ?? wanted}`, revision, ground: groundOf(text) });
-    changed({ world, surface: wanted, kind, revision, box, pixels });
+    stage.show({ image, box, name, revision, ground: groundOf(text) });
+    changed({ name, world, surface: wanted, kind, revision, box, pixels });
   }
 
   return {
