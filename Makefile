@@ -15,7 +15,7 @@ WORKERS ?= 2
 # What pytest says when ARGS leave it none of the tests that run alone.
 NO_TESTS := 5
 
-.PHONY: setup run test nightly conformance fuzz check format bench clean
+.PHONY: setup run test nightly pictures conformance fuzz check format bench clean
 .DELETE_ON_ERROR:
 
 setup: $(VENV)/.installed ## the virtual environment with the `space` command in it
@@ -29,6 +29,9 @@ test: $(VENV)/.installed-dev $(LIVE) $(CONFORMANCE) $(CLIENTS) ## run the tests;
 
 nightly: $(VENV)/.installed-dev $(LIVE) $(CONFORMANCE) $(CLIENTS) ## run the tests that take too long for every change
 	$(BIN)/pytest -m nightly $(ARGS)
+
+pictures: $(VENV)/.installed-dev ## make the pictures of the panel in the README anew
+	SPACE_PICTURES=docs $(BIN)/pytest tests/panel/test_pictures.py
 
 conformance: $(VENV)/.installed-dev $(CONFORMANCE) ## run the MCP conformance suite alone; ARGS="2026-07-28" names legs
 	@$(BIN)/python -m tests.conformance $(ARGS)

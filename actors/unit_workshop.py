@@ -115,6 +115,10 @@ class UnitWorkshop:
         """See `UnitShop`."""
         return self._actor.rows.value
 
+    def folders(self) -> tuple[str, ...]:
+        """See `UnitShop`."""
+        return () if self._options is None else tuple(str(root.absolute()) for root in self._options.roots)
+
     def row(self, unit: str) -> UnitRow:
         """See `UnitShop`."""
         found = next((row for row in self.rows() if row.name == unit), None)

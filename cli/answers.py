@@ -374,9 +374,10 @@ class UnitRow(_Part):
 
 
 class Units(_Part):
-    """`GET /api/units`."""
+    """`GET /api/units`. New units are made in the first of the folders."""
 
     units: tuple[UnitRow, ...]
+    folders: tuple[str, ...] = ()
 
 
 class UnitFile(_Part):

@@ -6,15 +6,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cli.answers import Unit, UnitLog, UnitRow, Units, UnitTests
-from cli.client import segment
+from cli.client import EngineClient, segment
 from cli.console import note, print_facts, print_json, print_table, say
-from cli.failure import REFUSED, CommandFailedError
+from cli.failure import REFUSED, CommandFailedError, NoEngineError, RefusedError
 from cli.folders import default_data_folder
 from cli.opencode import user_settings
 from cli.options import DEFAULT_URL, JsonOption, TokenOption, UrlOption, engine_at, lists_itself
@@ -113,7 +116,7 @@ def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits and dashes, such as star-map.")],
     folder: Annotated[
         Path | None,
-        typer.Option("--in", file_okay=False, show_default="the user's units", help="The folder it is made in."),
+        typer.Option("--in", file_okay=False, show_default="the engine's", help="The folder it is made in."),
     ] = None,
     proxy: Annotated[
         bool, typer.Option("--proxy", help="Stand for an MCP server: its address, or its command after --.")
@@ -121,8 +124,13 @@ def new(
     server: Annotated[
         list[str] | None, typer.Argument(metavar="[SERVER]...", help="With --proxy, the server that it stands for.")
     ] = None,
+    url: UrlOption = DEFAULT_URL,
+    token: TokenOption = None,
 ) -> None:
-    """Write a small unit with a test that passes. An engine that runs loads it at once; none is needed."""
+    """Write a small unit with a test that passes, where the engine that runs has its units, which loads it at once.
+
+    Where none runs, it is made in the user's data folder.
+    """
     # Here, not above: no other command needs them.
     from engine.errors import EngineError
     from engine.units.folder import make_unit
@@ -131,7 +139,7 @@ def new(
 
     if server and not proxy:
         raise typer.BadParameter("a server is named with --proxy: space unit new NAME --proxy -- COMMAND ARGUMENTS")
-    root = (folder or default_data_folder() / UNITS_FOLDER).expanduser().absolute()
+    root = (folder or _engines_folder(url, token)).expanduser().absolute()
     try:
         files = proxy_template_files(name, server or ()) if proxy else template_files(name)
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -149,9 +157,44 @@ def new(
         say(f"Serve it with: space serve --units {root}")
 
 
+def _engines_folder(url: str, token: str | None) -> Path:
+    """Where the engine makes its own new units; the user's units where none runs, or it has none on this machine."""
+    default = default_data_folder() / UNITS_FOLDER
+    try:
+        with EngineClient(url, token) as engine:
+            folders = engine.ask(Units, "GET", PATH).value.folders
+    except CommandFailedError as failure:
+        reason = f"no engine answers at {url}" if isinstance(failure, NoEngineError) else failure.message.rstrip(".")
+    else:
+        if folders and Path(folders[0]).is_dir():
+            return Path(folders[0])
+        reason = f"the engine at {url} has no folder of units on this machine"
+    note(
+        f"It goes to {default}: {reason}. An engine with another --data does not look there; name it with --url, or a "
+        "folder of its units with --in."
+    )
+    return default
+
+
+@contextmanager
+def _unit_of(engine: EngineClient) -> Generator[None]:
+    """Say where the engine has looked, for a unit that it does not have."""
+    try:
+        yield
+    except RefusedError as failure:
+        if failure.members.get("status") != HTTPStatus.NOT_FOUND:
+            raise
+        folders = ", ".join(engine.ask(Units, "GET", PATH).value.folders) or "no folder"
+        hint = (
+            f"The engine at {engine.url} looks in {folders}. Move the unit there, start the engine with --units FOLDER, or "
+            "name the engine that has it with --url."
+        )
+        raise RefusedError(failure.message, hint, failure.members) from None
+
+
 def show(name: Name, url: UrlOption = DEFAULT_URL, token: TokenOption = None, as_json: JsonOption = False) -> None:
     """Show a unit: what it contributes, its files, and why it is not loaded."""
-    with engine_at(url, token, as_json=as_json) as engine:
+    with engine_at(url, token, as_json=as_json) as engine, _unit_of(engine):
         answer = engine.ask(Unit, "GET", f"{PATH}/{segment(name)}")
     if as_json:
         print_json(answer.raw)
@@ -193,7 +236,7 @@ def run_tests(
 ) -> None:
     """Run a unit's tests in a process of their own. The exit code is 1 when one fails."""
     body = {"seconds": seconds} if only is None else {"only": only, "seconds": seconds}
-    with engine_at(url, token, as_json=as_json) as engine:
+    with engine_at(url, token, as_json=as_json) as engine, _unit_of(engine):
         path = f"{PATH}/{segment(name)}/test"
         answer = engine.ask(UnitTests, "POST", path, body=body, seconds=seconds + TEST_MARGIN_SECONDS)
     if as_json:
@@ -206,7 +249,7 @@ def run_tests(
 
 def reload(name: Name, url: UrlOption = DEFAULT_URL, token: TokenOption = None, as_json: JsonOption = False) -> None:
     """Load what lies on disk, also where nothing has changed. When it fails, what ran before runs on."""
-    with engine_at(url, token, as_json=as_json) as engine:
+    with engine_at(url, token, as_json=as_json) as engine, _unit_of(engine):
         try:
             answer = engine.ask(UnitRow, "POST", f"{PATH}/{segment(name)}/reload")
         except CommandFailedError as failure:
@@ -230,7 +273,7 @@ def log(
 ) -> None:
     """Print the end of a unit's log: loads, tracebacks, what its tests and tools printed."""
     query: dict[str, str | int] = {"lines": lines} if grep is None else {"lines": lines, "grep": grep}
-    with engine_at(url, token, as_json=as_json) as engine:
+    with engine_at(url, token, as_json=as_json) as engine, _unit_of(engine):
         answer = engine.ask(UnitLog, "GET", f"{PATH}/{segment(name)}/log", query=query)
     if as_json:
         print_json(answer.raw)

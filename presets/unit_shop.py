@@ -143,6 +143,10 @@ class UnitShop(Protocol):
         """Every unit, sorted by name."""
         ...
 
+    def folders(self) -> tuple[str, ...]:
+        """Where units are looked for; new ones are made in the first."""
+        ...
+
     def row(self, unit: str) -> UnitRow:
         """One unit."""
         ...

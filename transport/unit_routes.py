@@ -31,7 +31,8 @@ def unit_routes(space: Space) -> Blueprint:
 
     @routes.get("/api/units")
     async def get_units() -> Response:
-        return json_response({"units": [unit_row(row) for row in units.rows()]})
+        rows = [unit_row(row) for row in units.rows()]
+        return json_response({"units": rows, "folders": list(units.folders())})
 
     @routes.post("/api/units")
     async def post_unit() -> Response:

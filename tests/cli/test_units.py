@@ -53,6 +53,42 @@ def test_new_writes_into_the_users_units(space: Space, tmp_path: Path) -> None:
     assert list(tmp_path.rglob("units/dice/unit.toml"))
 
 
+def test_new_asks_the_engine_that_runs_where_its_units_are(space: Space, engine: FakeEngine, tmp_path: Path) -> None:
+    theirs = tmp_path / "engine" / "units"
+    theirs.mkdir(parents=True)
+    engine.replies[("GET", "/api/units")] = Reply.of({"units": [], "folders": [str(theirs), "/elsewhere"]})
+    ran = space("unit", "new", "dice")
+    assert (ran.code, ran.err) == (0, "")
+    assert (theirs / "dice" / "unit.toml").is_file()
+    engine.replies[("GET", "/api/units")] = Reply.of({"units": [], "folders": ["/of/another/machine"]})
+    ran = space("unit", "new", "dice")
+    assert ran.code == 0
+    assert "has no folder of units on this machine" in ran.err
+
+
+def test_new_says_where_it_goes_when_no_engine_answers(space: Space, tmp_path: Path) -> None:
+    ran = space("unit", "new", "dice", "--url", "http://127.0.0.1:9")
+    assert ran.code == 0
+    assert "no engine answers at http://127.0.0.1:9" in ran.err
+    assert "--url" in ran.err
+    assert list(tmp_path.rglob("units/dice/unit.toml"))
+
+
+@pytest.mark.parametrize("command", ["test", "show", "reload", "log"])
+def test_a_unit_that_is_elsewhere_is_answered_with_where_was_looked(
+    space: Space, engine: FakeEngine, command: str
+) -> None:
+    method = "POST" if command in ("test", "reload") else "GET"
+    path = "/api/units/dice" + ("" if command == "show" else f"/{command}")
+    engine.replies[(method, path)] = Reply.problem(404, "Not found", "unit 'dice' was not found")
+    engine.replies[("GET", "/api/units")] = Reply.of({"units": [], "folders": ["/data/units"]})
+    ran = space("unit", command, "dice")
+    assert ran.code == REFUSED
+    assert "unit 'dice' was not found" in ran.err
+    assert "looks in /data/units" in ran.err
+    assert "--units FOLDER" in ran.err
+
+
 def test_the_list_says_what_is_wrong_beside_it(space: Space, engine: FakeEngine) -> None:
     engine.replies[("GET", "/api/units")] = Reply.of({"units": [ROW]})
     ran = space("units")

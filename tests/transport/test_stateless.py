@@ -10,7 +10,7 @@ import trio
 import trio.lowlevel
 
 from actors.context import SetOverride
-from presets.overrides import OverrideState
+from presets.definition import OverrideState
 from protocol.limits import Limits
 from tests.transport.mcp_client import BOTH, ONLY_JSON, rpc
 from tests.transport.raw_http import BOUND_SECONDS, RawConnection

@@ -96,11 +96,14 @@ export function pictureFollower(stage, changed) {
     const pixels = wanted === SCENE ? pixelsOf(stage.element) : null;
     const parameters = new URLSearchParams({ surface: wanted });
     for (const [name, value] of Object.entries(pixels ?? {})) parameters.set(name, String(value));
-    const key = `/api/view.${pixels === null ? "svg" : "png"}?${parameters}`;
+    const path = `/api/view.${pixels === null ? "svg" : "png"}?${parameters}`;
+    // The engine may be in another activity already; then the picture is asked for once more, whatever its tag.
+    const doing = activity;
+    const key = `${path} ${doing}`;
     /** @type {Record<string, string>} */
     const headers = held?.key === key ? { "If-None-Match": held.etag } : {};
     stage.busy(true);
-    const response = await send("GET", key, { headers, signal });
+    const response = await send("GET", path, { headers, signal });
     if (response.status === 304) return stage.busy(false);
     if (!response.ok) throw await problemOf(response);
     const etag = response.headers.get("ETag") ?? "";
@@ -109,7 +112,7 @@ export function pictureFollower(stage, changed) {
     const blob = await response.blob();
     const text = pixels === null ? await blob.text() : "";
     const box = pixels === null ? boxOf(text) : boxAt(stage.element);
-    const name = [world, wanted, activity].join(" ");
+    const name = [world, wanted, doing].join(" ");
     const next = URL.createObjectURL(blob);
     const image = new Image();
     image.alt = `The ${pixels === null ? "canvas" : "scene"} at revision ${revision}`;
