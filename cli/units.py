@@ -126,6 +126,7 @@ def new(
     ] = None,
     url: UrlOption = DEFAULT_URL,
     token: TokenOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Write a small unit with a test that passes, where the engine that runs has its units, which loads it at once.
 
@@ -148,6 +149,9 @@ def new(
         raise CommandFailedError(str(error)) from None
     except OSError as error:
         raise CommandFailedError(f"Cannot make {root}: {error.strerror or error}.") from None
+    if as_json:
+        print_json({"unit": name, "folder": str(made.path)})
+        return
     say(f"Made {made.path}")
     if proxy:
         say(f"Say in unit.toml there which tools are offered when; until then: space preset on {name}")
@@ -186,8 +190,8 @@ def _unit_of(engine: EngineClient) -> Generator[None]:
             raise
         folders = ", ".join(engine.ask(Units, "GET", PATH).value.folders) or "no folder"
         hint = (
-            f"The engine at {engine.url} looks in {folders}. Move the unit there, start the engine with --units FOLDER, or "
-            "name the engine that has it with --url."
+            f"The engine at {engine.url} looks in {folders}. Move the unit there, start the engine with --units "
+            "FOLDER, or name the engine that has it with --url."
         )
         raise RefusedError(failure.message, hint, failure.members) from None
 

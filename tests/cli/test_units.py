@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from cli.failure import REFUSED, USAGE
 from tests.cli.conftest import Space
 from tests.cli.fake_engine import FakeEngine, Reply
@@ -60,6 +62,8 @@ def test_new_asks_the_engine_that_runs_where_its_units_are(space: Space, engine:
     ran = space("unit", "new", "dice")
     assert (ran.code, ran.err) == (0, "")
     assert (theirs / "dice" / "unit.toml").is_file()
+    made = space("unit", "new", "cards", "--json")
+    assert made.json == {"unit": "cards", "folder": str(theirs / "cards")}
     engine.replies[("GET", "/api/units")] = Reply.of({"units": [], "folders": ["/of/another/machine"]})
     ran = space("unit", "new", "dice")
     assert ran.code == 0

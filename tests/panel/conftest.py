@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.live.engine import LiveEngine
 from tests.live.opencode import isolated_environment
@@ -23,6 +23,8 @@ FLAGS = (
 
 WAIT_MS = 15_000
 """How long a test waits for the page to show something, on a machine that is busy."""
+
+expect.set_options(timeout=WAIT_MS)
 
 
 @pytest.fixture(scope="session")

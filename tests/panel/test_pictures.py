@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -78,16 +79,28 @@ class Client:
             self._headers["Mcp-Session-Id"] = session
 
 
+@pytest.fixture
+def coder(engine: LiveEngine) -> Iterator[Client]:
+    """A client that writes programs."""
+    with closing(Client(engine, "opencode", "code")) as client:
+        yield client
+
+
+@pytest.fixture
+def drawer(engine: LiveEngine) -> Iterator[Client]:
+    """A client that calls tools."""
+    with closing(Client(engine, "opencode")) as client:
+        yield client
+
+
 def test_the_four_main_views_have_something_to_show(
-    window: Callable[..., Page], engine: LiveEngine, tmp_path: Path
+    window: Callable[..., Page], engine: LiveEngine, coder: Client, drawer: Client, tmp_path: Path
 ) -> None:
     folder = Path(os.environ.get("SPACE_PICTURES") or tmp_path)
     engine.space("call", "space_app_set_theme", '{"theme": "dark"}')
-    coder = Client(engine, "opencode", "code")
     coder.call("space_run_code", {"code": SKETCH, "description": "A bay at dusk"})
     page = window(f"{engine.url}/#/live", width=1280, height=800)
     page.get_by_role("button", name="Keep marks").click()
-    drawer = Client(engine, "opencode")
     for corners, color in (*HILLS, *BOAT):
         points = [{"x": x, "y": y} for x, y in corners]
         drawer.call(
@@ -112,11 +125,9 @@ def test_the_four_main_views_have_something_to_show(
     pictures["calls"] = page.screenshot()
 
     page.goto(f"{engine.url}/#/agents/space/code")
-    expect(page.get_by_text("instructions").first).to_be_visible()
+    expect(page.get_by_text("instructions", exact=True).first).to_be_visible()
     pictures["agents"] = page.screenshot()
 
-    coder.close()
-    drawer.close()
     for name, data in pictures.items():
         assert len(data) > SMALLEST_BYTES, name
         (folder / f"panel-{name}.png").write_bytes(data)

@@ -15,7 +15,9 @@ pytestmark = pytest.mark.slow
 
 
 async def test_a_unit_is_made_listed_looked_at_tested_and_reloaded(engine: RunningEngine) -> None:
-    assert (await engine.request("GET", "/api/units")).json == {"units": []}
+    listed = (await engine.request("GET", "/api/units")).json
+    assert listed["units"] == []
+    assert [folder.rpartition("/")[2] for folder in listed["folders"]] == ["units"]
     made = await send(engine, "POST", "/api/units", {"name": "star-map"})
     assert (made.status, made.json["state"], made.json["tools"]) == (201, "loaded", ["space_star_map_greet"])
     (row,) = (await engine.request("GET", "/api/units")).json["units"]
