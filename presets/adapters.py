@@ -31,7 +31,8 @@ class ToolAdapter:
 
     `id` is internal and dotted (`drawing.insert-shape`); `mcp_name` is external and stable. `make_run` takes the
     running engine and gives the body, which may ask only for what a `ToolCall` has, or talk with its client as an
-    `Interaction`. `read_only` and `idempotent` become annotations, together with the preset's risk. `task_support` says
+    `Interaction`. `read_only` and `idempotent` become annotations, together with the preset's risk; `destroys` says
+    whether a call may lose what undo does not bring back, where that is not as the risk says. `task_support` says
     whether a call may go on as a task; its body then says when, with `Interaction.become_task`.
     """
 
@@ -44,6 +45,7 @@ class ToolAdapter:
     title: str | None = None
     read_only: bool = False
     idempotent: bool = False
+    destroys: bool | None = None
     task_support: TaskSupport = TaskSupport.FORBIDDEN
     icons: tuple[Icon, ...] = ()
 
@@ -70,6 +72,7 @@ def typed_adapter(
     title: str | None = None,
     read_only: bool = False,
     idempotent: bool = False,
+    destroys: bool | None = None,
     task_support: TaskSupport = TaskSupport.FORBIDDEN,
 ) -> ToolAdapter:
     """An adapter whose schemas come from two pydantic models and whose body works with their values.
@@ -104,6 +107,7 @@ def typed_adapter(
         title=title,
         read_only=read_only,
         idempotent=idempotent,
+        destroys=destroys,
         task_support=task_support,
     )
 

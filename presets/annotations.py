@@ -21,10 +21,11 @@ def annotations_of(adapter: ToolAdapter, risk: Risk) -> ToolAnnotations:
     A tool that only reads destroys nothing and may be repeated, whatever its preset's risk. Only a shell reaches
     beyond the engine and its workspace folder.
     """
+    destroys = risk in _DESTROYING if adapter.destroys is None else adapter.destroys
     return ToolAnnotations(
         title=adapter.title,
         read_only_hint=adapter.read_only,
-        destructive_hint=not adapter.read_only and risk in _DESTROYING,
+        destructive_hint=not adapter.read_only and destroys,
         idempotent_hint=adapter.read_only or adapter.idempotent,
         open_world_hint=risk is Risk.SHELL,
     )

@@ -15,7 +15,6 @@ from mcp_types import Tool
 from engine.errors import EngineError
 from presets.adapters import ToolAdapter
 from presets.app import App
-from presets.confirmation import asking_first
 from presets.definition import PresetDefinition, Risk
 from presets.interactions import InteractiveRun
 from protocol.schema import SchemaError, compile_schema
@@ -118,9 +117,8 @@ def _adapter(unit: str, tool: Tool, short: str, risk: Risk, body: InteractiveRun
     if len(description) > MAX_DESCRIPTION_CHARACTERS:
         description = f"{description[:MAX_DESCRIPTION_CHARACTERS]}…"
     believed = risk in _BELIEVED and hints is not None and not hints.destructive_hint
-    if hints is not None and hints.destructive_hint and not hints.read_only_hint and risk in _BELIEVED:
-        # The manifest calls it harmless and its server does not, so the user is asked before each call.
-        body = asking_first(mcp_name, title, Risk.DESTRUCTIVE, body)
+    # Where the manifest calls it harmless and its server does not, the user is asked before each call.
+    feared = risk in _BELIEVED and hints is not None and bool(hints.destructive_hint) and not hints.read_only_hint
     read_only = believed and hints is not None and hints.read_only_hint is True
     return ToolAdapter(
         id=tool_id_of(unit, short),
@@ -132,6 +130,7 @@ def _adapter(unit: str, tool: Tool, short: str, risk: Risk, body: InteractiveRun
         make_run=_run_of(body),
         read_only=read_only,
         idempotent=believed and hints is not None and hints.idempotent_hint is True,
+        destroys=True if feared else None,
     )
 
 

@@ -359,8 +359,8 @@ async def test_a_call_that_the_user_declined_changes_nothing_so_the_program_may_
         await stage.functions[NEST](ASKED)
     assert len(given) == 1
 
+    stage = destroying(AnsweringCall("decline", rounds=True, given=given))
     with trio.CancelScope() as program:
-        stage = destroying(AnsweringCall("decline", rounds=True, given=given))
         stage.calls.follow(None, program.cancel)
         with pytest.raises(CallFailed, match="The user declined"):
             await stage.functions[NEST](ASKED)

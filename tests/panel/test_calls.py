@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.live.engine import SPACE, LiveEngine, wait_until
+from tests.live.engine import LiveEngine, wait_until
 
 pytestmark = [pytest.mark.live, pytest.mark.slow]
 
@@ -265,7 +265,7 @@ def test_a_call_is_seen_whole_has_an_address_and_is_copied_as_a_command(
 
 
 def test_a_call_that_runs_stands_on_top_with_its_progress_and_is_cancelled_in_another_window(
-    calls: Page, window: Callable[..., Page], engine: LiveEngine
+    calls: Page, window: Callable[..., Page], engine: LiveEngine, client: RawClient
 ) -> None:
     unit = Path(engine.ask("status")["engine"]["data"]) / "units" / "spade"
     unit.mkdir(parents=True)
@@ -273,10 +273,8 @@ def test_a_call_that_runs_stands_on_top_with_its_progress_and_is_cancelled_in_an
     (unit / "unit.py").write_text(UNIT)
     wait_until(lambda: "space_spade_dig" in engine.space("tools"), "the tool of the unit")
     other = window(f"{engine.url}/#/calls", width=380, height=800, dark=True)
-    command = [str(SPACE), "call", "space_spade_dig", '{"depth": 7}']
-    with subprocess.Popen(
-        command, env=engine._environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as digging:
+    with ThreadPoolExecutor(1) as thread:
+        digging = thread.submit(client.call, ("space_spade_dig", {"depth": 7}))
         running = calls.get_by_role("region", name="Running calls")
         expect(running.get_by_role("listitem")).to_have_count(1)
         expect(running).to_contain_text("<i>three metres</i>")
@@ -295,7 +293,7 @@ def test_a_call_that_runs_stands_on_top_with_its_progress_and_is_cancelled_in_an
         expect(_detail(calls).get_by_text("cancelled", exact=True)).to_be_visible()
         expect(_detail(calls)).to_contain_text("a person has cancelled it")
         expect(_detail(calls).get_by_role("button", name="Cancel")).to_be_hidden()
-        assert digging.wait(30) != 0
+        assert "cancelled" in json.dumps(digging.result(30))
 
 
 def test_who_is_connected_and_what_the_actors_do_is_said_and_a_new_engine_begins_a_new_list(

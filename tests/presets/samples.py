@@ -62,6 +62,7 @@ def adapter(tool_id: str, mcp_name: str | None = None, *, description: str = "Do
         make_run=make_run,
         read_only=more.get("read_only", False),
         idempotent=more.get("idempotent", False),
+        destroys=more.get("destroys"),
     )
 
 

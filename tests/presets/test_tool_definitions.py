@@ -6,6 +6,7 @@ import pytest
 
 from presets.adapters import ToolAdapterRegistry
 from presets.annotations import annotations_of
+from presets.builtins import general
 from presets.definition import PresetDefinition, Risk
 from presets.overrides import NO_OVERRIDES, Overrides
 from presets.registry import PresetRegistry
@@ -124,6 +125,17 @@ def test_the_cache_does_not_outgrow_the_adapters():
 def test_risk_and_adapter_become_hints_for_clients(risk: Risk, read_only: bool, hints: tuple[bool, ...]):
     made = annotations_of(adapter("a", read_only=read_only), risk)
     assert (made.read_only_hint, made.destructive_hint, made.idempotent_hint, made.open_world_hint) == hints
+
+
+@pytest.mark.parametrize(("risk", "destroys"), [(Risk.DESTRUCTIVE, False), (Risk.NORMAL, True)])
+def test_a_tool_may_know_better_than_its_risk_whether_it_destroys(risk: Risk, destroys: bool):
+    assert annotations_of(adapter("a", destroys=destroys), risk).destructive_hint is destroys
+    assert annotations_of(adapter("a", destroys=destroys, read_only=True), risk).destructive_hint is False
+
+
+def test_making_a_world_and_going_to_one_lose_nothing_and_deleting_one_does():
+    worlds = {each.mcp_name: annotations_of(each, Risk.DESTRUCTIVE).destructive_hint for each in general.adapters()}
+    assert {name for name, destroys in worlds.items() if "_world" in name and destroys} == {"space_app_delete_world"}
 
 
 def test_a_tool_that_writes_may_say_that_it_can_be_repeated():

@@ -21,7 +21,6 @@ from space_unit.proxy_names import proxy_names
 from space_unit.proxy_schema import MAX_DEPTH, MAX_SCHEMA_BYTES, UnusableSchemaError, shown_schema
 from space_unit.proxy_settings import ProxySettings, read_proxy_settings
 from space_unit.proxy_tools import ProxyPlan, plan_proxy
-from tests.presets.item_samples import AnsweringCall
 from tests.presets.samples import EXAMPLES, app
 
 PRESET: dict[str, Any] = {"name": "notes", "tools": ["*"], "risk": "normal", "default": "auto"}
@@ -179,17 +178,12 @@ def test_no_word_of_a_server_makes_a_tool_less_risky_than_the_manifest_says(risk
     assert (only(made).read_only, only(made).idempotent) == (harmless, harmless)
 
 
-async def test_a_tool_that_its_server_calls_destructive_asks_first_whatever_the_manifest_says() -> None:
-    adapter = only(plan(settings(PRESET), tool(destructive_hint=True)))
-    call = AnsweringCall(forms=True)
-    await adapter.make_run(app())({}, call)
-    assert call.asked
+def test_a_tool_that_its_server_calls_destructive_is_taken_for_that_whatever_the_manifest_says() -> None:
+    assert only(plan(settings(PRESET), tool(destructive_hint=True))).destroys
     quiet = only(plan(settings(PRESET), tool()))
-    call = AnsweringCall(forms=True)
-    await quiet.make_run(app())({}, call)
-    assert not call.asked
-    assert not adapter.read_only
-    assert not only(plan(settings(PRESET), tool(destructive_hint=True, read_only_hint=True))).read_only
+    assert (quiet.destroys, quiet.read_only) == (None, False)
+    both = only(plan(settings(PRESET), tool(destructive_hint=True, read_only_hint=True)))
+    assert (both.destroys, both.read_only) == (None, False)
 
 
 async def test_a_tool_without_words_of_its_own_is_described_all_the_same() -> None:

@@ -98,6 +98,7 @@ def adapters() -> tuple[ToolAdapter, ...]:
             arguments=CreateWorldArguments,
             result=WorldsResult,
             run=create_world,
+            destroys=False,
         ),
         typed_adapter(
             id="app.switch-world",
@@ -107,6 +108,7 @@ def adapters() -> tuple[ToolAdapter, ...]:
             arguments=SwitchWorldArguments,
             result=WorldsResult,
             run=switch_world,
+            destroys=False,
             idempotent=True,
         ),
         typed_adapter(

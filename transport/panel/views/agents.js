@@ -14,6 +14,9 @@ import { settingsStore } from "./agents/settings_store.js";
 
 export const title = "Agents";
 
+/** Where the list and an agent stand side by side, as in agents.css; elsewhere the list comes first. */
+const WIDE = "(min-width: 761px)";
+
 /** @returns {import("../main.js").View} */
 export function create() {
   /** @type {Map<string, import("./agents/config_store.js").ConfigStore>} */
@@ -23,8 +26,16 @@ export function create() {
   /** @type {{ base: string, stop(): void } | null} */
   let open = null;
   let visible = false;
+  /** @type {Scope | null} */
+  let picked = null;
+  /** The agent that is shown where none is picked. @type {string | null} */
+  let first = null;
 
-  const list = agentList();
+  const wide = matchMedia(WIDE);
+  const list = agentList((agents) => {
+    first = (agents.find((each) => each.default) ?? agents.find((each) => each.usable))?.id ?? null;
+    openFirst();
+  });
   const pane = h("div", { class: "agent-pane" });
   const element = h("div", { class: "agents" }, list.element, pane);
 
@@ -52,6 +63,14 @@ export function create() {
     queueMicrotask(editor.shown);
   }
 
+  /** Where there is room beside the list, something is always shown; Back does not lead to where nothing was. */
+  function openFirst() {
+    if (visible && picked === null && first !== null && wide.matches) {
+      location.replace(`#/agents/space/${segment(first)}`);
+    }
+  }
+  wide.addEventListener("change", openFirst);
+
   function close() {
     open?.stop();
     open = null;
@@ -62,7 +81,7 @@ export function create() {
     show(path) {
       if (!visible) list.start();
       visible = true;
-      const scope = scopeOf(path);
+      const scope = picked = scopeOf(path);
       list.pick(scope);
       element.classList.toggle("has-agent", scope !== null);
       if (scope !== null) {
@@ -78,10 +97,12 @@ export function create() {
             h("p", { class: "small" }, "Clients that name no agent get the one that is marked as default."),
           ),
         );
+        openFirst();
       }
     },
     hide() {
       visible = false;
+      first = null;
       close();
       list.stop();
     },

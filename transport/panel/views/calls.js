@@ -34,11 +34,16 @@ export function create() {
   let drawing = 0;
   const narrow = matchMedia(NARROW);
   let anew = false;
+  /** Whether the pane is to be seen where it is below the list: not while the keyboard goes through the list. */
+  let comes = true;
 
   const problem = h("p", { class: "notice bad", hidden: true });
   const count = h("span", { class: "quiet small", role: "status" });
   const filter = callFilter(apply);
-  const detail = callDetail();
+  const detail = callDetail(() => {
+    if (comes && narrow.matches) detail.element.scrollIntoView({ block: "start" });
+    comes = true;
+  });
   const running = runningCalls();
   const sessions = sessionTable();
   const actors = actorTable();
@@ -82,10 +87,10 @@ export function create() {
 
   function draw() {
     drawing = 0;
-    if (anew) {
+    if (anew && feed.engineChanges() > 1) {
       list.restart();
       // The numbers begin at one again: what is open would be another call.
-      if (feed.engineChanges() > 1 && open !== null) location.hash = "#/calls";
+      if (open !== null) location.hash = "#/calls";
     }
     anew = false;
     running.update(feed.rows());
@@ -107,6 +112,7 @@ export function create() {
    */
   function go(id, instead) {
     clearTimeout(rest);
+    comes = !instead;
     if (instead) location.replace(addressOf(id));
     else location.hash = addressOf(id);
   }
@@ -124,7 +130,6 @@ export function create() {
       running.start();
       list.open(open);
       if (open === null && wasInside) list.focus();
-      if (open !== null && narrow.matches) detail.element.scrollIntoView({ block: "nearest" });
       if (open !== null) detail.update(feed.get(open));
     },
     hide() {

@@ -7,7 +7,7 @@ import { h } from "../dom.js";
 import { api } from "../engine.js";
 import { watch } from "../watch.js";
 import { programDetail } from "./programs/program_detail.js";
-import { programList } from "./programs/program_list.js";
+import { addressOf, programList } from "./programs/program_list.js";
 import { runtimeLine } from "./programs/runtime_line.js";
 import { sdkView } from "./programs/sdk_view.js";
 import { setText } from "./tools/keyed_list.js";
@@ -17,12 +17,18 @@ export const title = "Code Mode";
 /** The part of the address that stands for the SDK; ids of programs begin with `program-`. */
 const SDK = "sdk";
 
+/** Where the list and a program stand side by side, as in programs.css; elsewhere the list comes first. */
+const WIDE = "(min-width: 901px)";
+
 /** @returns {import("../main.js").View} */
 export function create() {
   /** @type {string | null} */
   let open = null;
   /** @type {import("./programs/program_list.js").ProgramFacts[]} */
   let programs = [];
+  /** Whether the programs were had since the view was shown. */
+  let known = false;
+  let isSdk = false;
   /** @type {import("./programs/runtime_line.js").Runtime | null} */
   let state = null;
 
@@ -60,9 +66,11 @@ export function create() {
     async (signal) => (await api.get("/api/programs", { signal })).programs,
     (now) => {
       programs = now;
+      known = true;
       problem.hidden = true;
       list.update(programs);
       update();
+      openNewest();
     },
     failed,
   );
@@ -76,6 +84,15 @@ export function create() {
     failed,
   );
 
+  /** Where there is room beside the list, a program is shown; Back does not lead to where none was. */
+  function openNewest() {
+    if (known && open === null && !isSdk && programs.length > 0 && wide.matches) {
+      location.replace(addressOf(programs[0].id));
+    }
+  }
+  const wide = matchMedia(WIDE);
+  wide.addEventListener("change", openNewest);
+
   function update() {
     if (state !== null) runtime.update(state, programs.filter((each) => each.running).length);
     choose.hidden = open !== null || programs.length === 0;
@@ -85,7 +102,7 @@ export function create() {
   return {
     element,
     show(path) {
-      const isSdk = path[0] === SDK;
+      isSdk = path[0] === SDK;
       open = isSdk ? null : path[0] || null;
       both.hidden = isSdk;
       sdk.element.hidden = !isSdk;
@@ -103,8 +120,10 @@ export function create() {
       else detail.show(open);
       list.update(programs);
       update();
+      openNewest();
     },
     hide() {
+      known = false;
       rows.stop();
       runtimeState.stop();
       detail.hide();

@@ -8,13 +8,17 @@
 import { h, icon, replace } from "../../dom.js";
 import { api, segment } from "../../engine.js";
 import { watch } from "../../watch.js";
+import { named, showName } from "./agent_name.js";
+import { branchChoice } from "./branch_choice.js";
+import { exportBundle, importBundle } from "./bundle.js";
 import { formDialog } from "./form_dialog.js";
 import { keyed } from "./keyed.js";
 
 /** The value of the entry that makes a story; no id of one looks like this. */
 const NEW_STORY = "\u0000new";
 
-export function agentList() {
+/** @param {(agents: any[]) => void} loaded is told Space's own agents whenever they were had */
+export function agentList(loaded) {
   /** @type {Scope | null} */
   let picked = null;
   /** @type {{ agents: any[], problems: string[], stories: any[], storyAgents: any[] } | null} */
@@ -31,6 +35,12 @@ export function agentList() {
     h("p", { class: "quiet" }, "Nine agents write a story and look after it. They need one to begin with."),
     h("button", { class: "primary", onclick: createStory }, icon("plus"), "Create a story…"),
   );
+  const branch = branchChoice();
+  const ofSpace = transfers("Configurations of Space’s own agents", () => ({ kind: "space" }));
+  const ofOneStory = transfers("Configurations of the story’s agents", () => {
+    const { id = "", name } = known?.stories.find((each) => each.id === story) ?? {};
+    return { kind: "story", story: id, name: name || id };
+  });
   const fault = h("p", { class: "notice bad", role: "alert", hidden: true });
   const element = h(
     "nav",
@@ -39,29 +49,28 @@ export function agentList() {
     h("h2", { id: "own-agents" }, "Space’s own agents"),
     own,
     problems,
+    ofSpace,
     h("div", { class: "agent-list-head" }, h("h2", { id: "story-agents" }, "Story agents"), choice),
+    branch.element,
     empty,
     ofStory,
+    ofOneStory,
   );
   own.setAttribute("aria-labelledby", "own-agents");
   ofStory.setAttribute("aria-labelledby", "story-agents");
 
   const showOwn = keyed(own, (/** @type {any} */ each) => `${each.trust} ${each.id}`, () => {
     const link = h("a", {});
+    const name = h("span", { class: "agent-name" });
     return {
       element: h("li", {}, link),
       update(agent) {
+        showName(name, named(agent.names, agent.id));
         link.href = `#/agents/space/${segment(agent.id)}`;
         current(link, picked?.kind === "space" && picked.agent === agent.id);
         replace(
           link,
-          h(
-            "span",
-            { class: "agent-name" },
-            agent.names.en ?? agent.id,
-            agent.names.zh && agent.names.zh !== agent.names.en &&
-              h("span", { class: "quiet", lang: "zh" }, agent.names.zh),
-          ),
+          name,
           h(
             "span",
             { class: "agent-badges" },
@@ -117,6 +126,7 @@ export function agentList() {
       known = now;
       fault.hidden = true;
       update();
+      loaded(now.agents);
     },
     (error) => {
       replace(fault, error.message);
@@ -144,7 +154,10 @@ export function agentList() {
     if (story !== null) choice.value = story;
     choice.hidden = stories.length === 0;
     empty.hidden = stories.length > 0;
-    showOfStory(story !== null && ids.includes(story) ? known.storyAgents : []);
+    const isThere = story !== null && ids.includes(story);
+    ofOneStory.hidden = !isThere;
+    branch.follow(isThere ? story : null);
+    showOfStory(isThere ? known.storyAgents : []);
   }
 
   async function choose() {
@@ -188,9 +201,28 @@ export function agentList() {
       picked = scope;
       update();
     },
-    start: loader.start,
-    stop: loader.stop,
+    start() {
+      loader.start();
+      branch.start();
+    },
+    stop() {
+      loader.stop();
+      branch.stop();
+    },
   };
+}
+
+/**
+ * @param {string} label
+ * @param {() => import("./bundle.js").Family} family
+ */
+function transfers(label, family) {
+  return h(
+    "div",
+    { class: "agent-transfers", role: "group", "aria-label": label },
+    h("button", { class: "bare", onclick: () => exportBundle(family()) }, "Export all…"),
+    h("button", { class: "bare", onclick: () => importBundle(family()) }, "Import…"),
+  );
 }
 
 /** @param {HTMLAnchorElement} link @param {boolean} is */

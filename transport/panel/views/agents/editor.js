@@ -9,6 +9,7 @@
 
 import { h, icon, replace } from "../../dom.js";
 import { toast } from "../../messages.js";
+import { named, showName } from "./agent_name.js";
 import { blockList } from "./block_list.js";
 import { conflictNotice } from "./conflict_dialog.js";
 import { modelCard } from "./model_card.js";
@@ -28,7 +29,6 @@ const PLANNED = ["generation.writer", "generation.prewriter"];
  */
 export function agentEditor(scope, store, settings) {
   const title = h("h1", {}, scope.agent);
-  const chinese = h("span", { class: "quiet agent-chinese", lang: "zh" });
   const description = h("p", { class: "quiet agent-description" });
   const saved = h("span", { class: "save-state small", role: "status", "aria-label": "Saving" });
   const problem = h("div", { class: "notice bad", role: "alert", hidden: true });
@@ -37,8 +37,7 @@ export function agentEditor(scope, store, settings) {
   const remove = h("button", { hidden: true, onclick: () => own?.remove() }, "Remove…");
   const own = scope.kind === "space"
     ? ownAgent(scope.agent, (agent) => {
-      replace(title, agent.names.en ?? agent.id);
-      replace(chinese, agent.names.zh ?? "");
+      showName(title, named(agent.names, agent.id));
       remove.hidden = agent.trust !== "user";
       usable = agent.usable;
       update();
@@ -55,7 +54,7 @@ export function agentEditor(scope, store, settings) {
   const tools = toolSwitches(store);
   const toggles = agentToggles(scope.agent, store, settings);
   const blocks = blockList(store, scope);
-  const side = preview(store.base);
+  const side = preview(store.base, blocks.showReport);
 
   const parts = [["edit", "Edit"], ["preview", "Preview"]].map(([part, text]) =>
     h("button", {
@@ -85,7 +84,7 @@ export function agentEditor(scope, store, settings) {
     h(
       "header",
       { class: "agent-head" },
-      h("div", { class: "agent-title" }, title, chinese, saved),
+      h("div", { class: "agent-title" }, title, saved),
       h(
         "div",
         { class: "toolbar agent-actions" },

@@ -4,7 +4,7 @@ import { h, replace } from "../../dom.js";
 import { EngineError } from "../../engine.js";
 
 /**
- * Ask for these, and do something with them. Gives what `submit` gave, or null when the person has cancelled.
+ * Ask for these, and do something with them. A box that is ticked has the value "on", others none. Gives what `submit` gave, or null when the person has cancelled.
  *
  * @template T
  * @param {{ title: string, intro?: import("../../dom.js").Child[], agree: string, fields: { name: string, label: string,
@@ -41,7 +41,7 @@ export function formDialog({ title, intro = [], agree, fields, submit }) {
       button.disabled = true;
       problem.hidden = true;
       try {
-        end(await submit(Object.fromEntries(inputs.map(({ field, input }) => [field.name, input.value.trim()]))));
+        end(await submit(Object.fromEntries(inputs.map(({ field, input }) => [field.name, valueOf(input)]))));
       } catch (error) {
         if (!(error instanceof EngineError)) throw error;
         replace(problem, error.message);
@@ -66,7 +66,7 @@ export function formDialog({ title, intro = [], agree, fields, submit }) {
           h(
             "div",
             { class: "form-row" },
-            h("label", {}, h("span", {}, field.label), input),
+            h("label", { class: field.type === "checkbox" && "is-box" }, h("span", {}, field.label), input),
             field.hint && h("div", { class: "quiet small", id: `hint-${field.name}` }, field.hint),
           )
         ),
@@ -83,4 +83,9 @@ export function formDialog({ title, intro = [], agree, fields, submit }) {
     dialog.showModal();
     inputs[0]?.input.focus();
   });
+}
+
+/** @param {HTMLInputElement} input */
+function valueOf(input) {
+  return input.type === "checkbox" ? input.checked ? "on" : "" : input.value.trim();
 }

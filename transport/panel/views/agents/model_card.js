@@ -7,7 +7,7 @@ import { h, replace } from "../../dom.js";
 import { api, segment } from "../../engine.js";
 import { attempt, toast } from "../../messages.js";
 import { watch } from "../../watch.js";
-import { formDialog } from "./form_dialog.js";
+import { addProvider, providersDialog } from "./providers_dialog.js";
 import { valueAt } from "./settings_store.js";
 
 /** The last key of every chain: what is set for it holds for all agents. */
@@ -46,6 +46,7 @@ export function modelCard(settings, { story, agent }) {
   const temperature = h("input", { type: "number", min: "0", max: "2", step: "0.1", inputmode: "decimal" });
   const reason = h("div", { class: "model-reason", role: "status" });
   const listing = h("button", { onclick: listModels }, "List its models");
+  const manage = h("button", { hidden: true, onclick: () => providersDialog(loader.again) }, "Providers…");
   const element = h(
     "details",
     { class: "card section" },
@@ -61,7 +62,7 @@ export function modelCard(settings, { story, agent }) {
         h("label", {}, h("span", {}, "Model"), model),
         h("label", {}, h("span", {}, "Temperature"), temperature),
       ),
-      h("div", { class: "toolbar" }, listing, h("button", { onclick: addProvider }, "Add a provider…")),
+      h("div", { class: "toolbar" }, listing, h("button", { onclick: added }, "Add a provider…"), manage),
       reason,
       names,
     ),
@@ -94,6 +95,7 @@ export function modelCard(settings, { story, agent }) {
     ({ providers, said }) => {
       book = providers;
       resolved = said;
+      manage.hidden = book.providers.length === 0;
       update();
     },
   );
@@ -153,21 +155,8 @@ export function modelCard(settings, { story, agent }) {
     model.focus();
   }
 
-  async function addProvider() {
-    const made = await formDialog({
-      title: "Add a provider of models",
-      agree: "Add",
-      intro: [h("p", { class: "quiet" }, "The key is kept in the data folder and goes to this provider alone.")],
-      fields: [
-        { name: "id", label: "Id", value: "main", required: true },
-        { name: "baseURL", label: "Address", hint: "such as https://example.com/v1", required: true },
-        { name: "apiKey", label: "Key", type: "password", hint: "leave it empty for a server on this machine" },
-        { name: "defaultModel", label: "Default model" },
-      ],
-      submit: ({ id, apiKey, ...rest }) =>
-        api.put(`/api/providers/${segment(id)}`, { name: id, ...rest, ...(apiKey === "" ? {} : { apiKey }) }),
-    });
-    if (made !== null) loader.again();
+  async function added() {
+    if (await addProvider()) loader.again();
   }
 
   function update() {

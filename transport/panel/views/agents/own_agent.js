@@ -4,6 +4,7 @@ import { h, replace } from "../../dom.js";
 import { api, segment } from "../../engine.js";
 import { attempt, confirm, toast } from "../../messages.js";
 import { watch } from "../../watch.js";
+import { named } from "./agent_name.js";
 import { formDialog } from "./form_dialog.js";
 
 /** @type {Record<string, string>} */
@@ -29,12 +30,14 @@ export function ownAgent(id, changed) {
   /** @type {any} */
   let agent = null;
 
+  const name = () => named(agent?.names ?? {}, id).text;
+
   const loader = watch(
     ["agents", "tools", "presets"],
     (signal) => api.get(`/api/agents/${segment(id)}`, { signal }),
     (now) => {
       agent = now;
-      replace(description, now.descriptions.en ?? Object.values(now.descriptions)[0] ?? "");
+      replace(description, named(now.descriptions, "").text);
       fault.hidden = now.usable;
       if (!now.usable) {
         replace(
@@ -82,7 +85,7 @@ export function ownAgent(id, changed) {
 
     async copy() {
       const made = await formDialog({
-        title: `Copy ${agent?.names.en ?? id}`,
+        title: `Copy ${name()}`,
         agree: "Copy",
         intro: [
           h(
@@ -109,7 +112,7 @@ export function ownAgent(id, changed) {
 
     async remove() {
       const agreed = await confirm({
-        title: `Remove ${agent?.names.en ?? id}?`,
+        title: `Remove ${name()}?`,
         body: [
           h("p", {}, "Its folder is removed, for good: ", h("code", {}, agent?.path ?? id)),
           h("p", {}, "What you have changed about its blocks is kept in the archive of the data folder."),

@@ -41,8 +41,11 @@ const DROPS = {
   hook: "taken away by a plugin",
 };
 
-/** @param {string} base */
-export function preview(base) {
+/**
+ * @param {string} base
+ * @param {(preview: any) => void} loaded is told each preview that was had
+ */
+export function preview(base, loaded) {
   const total = h("span", { class: "preview-total" });
   const notes = h("div", { class: "preview-notes" });
   const messages = h("div", { class: "preview-messages" });
@@ -131,6 +134,7 @@ export function preview(base) {
         ),
       );
       showMessages(now.messages);
+      loaded(now);
     },
     (error) => {
       replace(problem, error.message);

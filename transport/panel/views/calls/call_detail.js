@@ -22,7 +22,8 @@ import { cancelCall, progressBar } from "./running_calls.js";
 /** How often the time that has passed is shown anew, milliseconds. */
 const TICK_MS = 250;
 
-export function callDetail() {
+/** @param {() => void} drawn called once another call is there to be seen */
+export function callDetail(drawn) {
   /** @type {number | null} */
   let id = null;
   /** @type {WholeCall | null} */
@@ -125,7 +126,10 @@ export function callDetail() {
     const wasShortened = before?.arguments_cut !== now.arguments_cut;
     if (isOther || wasShortened || before?.tool !== now.tool) drawArguments(now);
     if (isOther || before?.state !== now.state || before?.result_cut !== now.result_cut) drawResult(now);
-    if (isOther) element.scrollTop = 0;
+    if (isOther) {
+      element.scrollTop = 0;
+      drawn();
+    }
     clearInterval(tick);
     tick = now.state === "running" ? setInterval(() => setText(took, tookText(now)), TICK_MS) : 0;
   }

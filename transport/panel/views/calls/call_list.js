@@ -27,6 +27,8 @@ export function callList({ opened, moved }) {
   let active = null;
   /** @type {number | null} */
   let open = null;
+  /** @type {number | null} */
+  let sought = null;
   /** The newest call that somebody has seen who is scrolled away. */
   let seen = 0;
   let frame = 0;
@@ -181,6 +183,14 @@ export function callList({ opened, moved }) {
     return -1;
   }
 
+  /** Go to the call that was opened by its address, once it has come. */
+  function find() {
+    const index = indexOf(sought);
+    if (index < 0) return;
+    sought = null;
+    activate(index);
+  }
+
   return {
     element,
     /**
@@ -203,13 +213,14 @@ export function callList({ opened, moved }) {
           : "No tool has been called since the engine began. Connect an agent, or try: space call",
       );
       layOut(before >= 0 && after >= 0 ? after - before : 0);
+      find();
     },
     /** @param {number | null} id */
     open(id) {
       open = id;
-      const index = indexOf(id);
-      if (id !== null && index >= 0 && active !== id) activate(index);
-      else soon();
+      if (active !== id) sought = id;
+      find();
+      soon();
     },
     focus() {
       grid.focus({ preventScroll: true });
@@ -219,7 +230,7 @@ export function callList({ opened, moved }) {
       drawn.forEach((row) => row.element.remove());
       drawn.clear();
       rows = [];
-      active = null;
+      active = sought = null;
       seen = 0;
       grid.scrollTop = 0;
     },

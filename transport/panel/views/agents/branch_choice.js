@@ -1,0 +1,82 @@
+/**
+ * Which branch of a story is the active one, where it has several: agents and their runs are those of that branch. Owns
+ * that choice, which is the story's own and so everybody's.
+ */
+
+import { h, replace } from "../../dom.js";
+import { api, segment } from "../../engine.js";
+import { attempt, toast } from "../../messages.js";
+import { watch } from "../../watch.js";
+
+/** @typedef {{ branches: { id: string, name: string }[], activeBranchId: string }} Branches */
+
+export function branchChoice() {
+  /** @type {string | null} */
+  let story = null;
+  /** @type {Branches | null} */
+  let known = null;
+  const select = h("select", { onchange: choose });
+  const element = h(
+    "label",
+    { class: "branch-choice", hidden: true, title: "The branch that the story's agents read and write" },
+    h("span", { class: "quiet small" }, "Branch"),
+    select,
+  );
+
+  const loader = watch(
+    ["blocks"],
+    async (signal) => {
+      const wanted = story;
+      return wanted === null
+        ? null
+        : { wanted, now: await api.get(`/api/stories/${segment(wanted)}/branches`, { signal }) };
+    },
+    (loaded) => {
+      if (loaded !== null && loaded.wanted !== story) return void loader.again();
+      known = loaded?.now ?? null;
+      update();
+    },
+    () => {
+      known = null;
+      update();
+    },
+  );
+
+  function update() {
+    const branches = known?.branches ?? [];
+    element.hidden = branches.length < 2;
+    const key = JSON.stringify(branches);
+    if (select.dataset.shown !== key) {
+      select.dataset.shown = key;
+      replace(select, branches.map((each) => h("option", { value: each.id }, each.name || each.id)));
+    }
+    if (!select.disabled) select.value = known?.activeBranchId ?? "";
+  }
+
+  async function choose() {
+    if (story === null) return;
+    const path = `/api/stories/${segment(story)}/branches/active`;
+    const branchId = select.value;
+    select.disabled = true;
+    const now = await attempt(() => api.put(path, { branchId }));
+    select.disabled = false;
+    if (now !== undefined) toast(`The story goes on in ${select.selectedOptions[0]?.textContent ?? branchId}.`);
+    known = now ?? known;
+    update();
+    select.focus();
+  }
+
+  return {
+    element,
+    /** @param {string | null} now the story that is looked at */
+    follow(now) {
+      if (now === story) return;
+      story = now;
+      known = null;
+      update();
+      void loader.again();
+    },
+    start: loader.start,
+    stop: loader.stop,
+  };
+}
