@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 ANSWER_SECONDS = 10.0
 """How long the engine may take over one request."""
+
+PREVIEW = "/api/agent-blocks/standard/preview"
 
 SCRIPT = "return '<img src=x onerror=alert(1)>' + ctx.story.name;"
 """A script of somebody else's, whose text would do harm if anything took it for markup."""
@@ -48,8 +51,10 @@ def test_an_agent_is_picked_by_link_and_keyboard_and_an_unusable_one_says_why(pa
     page.goto(f"{engine.url}/#/agents")
     agents = page.get_by_role("navigation", name="Agents")
     standard = agents.get_by_role("link", name="Standard")
-    expect(standard).to_contain_text("标准模式")
     expect(standard).to_contain_text("default")
+    # Something is shown at once, and Back does not lead to where nothing was.
+    expect(page).to_have_url(f"{engine.url}/#/agents/space/standard")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Standard")
     standard.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -57,11 +62,35 @@ def test_an_agent_is_picked_by_link_and_keyboard_and_an_unusable_one_says_why(pa
     expect(page.get_by_role("heading", level=1)).to_have_text("Code")
     expect(page.get_by_text("programs call the tools")).to_be_visible()
     page.go_back()
-    expect(page.get_by_text("Pick an agent")).to_be_visible()
+    expect(page).to_have_url(f"{engine.url}/#/agents/space/standard")
+    page.go_back()
+    expect(page).to_have_url(f"{engine.url}/")
+    page.go_forward()
     agents.get_by_role("link", name="mine").click()
     expect(page.get_by_text("This agent cannot be used.")).to_be_visible()
     expect(page.get_by_role("article")).to_contain_text("Did you mean 'restrict'?")
     expect(page.get_by_role("button", name="Export…")).to_be_hidden()
+    # Where there is room for one of them only, the list comes first.
+    page.set_viewport_size({"width": 380, "height": 700})
+    page.get_by_role("link", name="All agents").click()
+    expect(standard).to_be_visible()
+    expect(page).to_have_url(f"{engine.url}/#/agents")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 380
+
+
+def test_an_agent_is_called_what_the_language_of_the_browser_calls_it(page: Page, engine: LiveEngine) -> None:
+    page.goto(f"{engine.url}/#/agents/space/standard")
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text("Standard")
+    expect(heading).to_have_attribute("title", "标准模式")
+    languages = "Object.defineProperty(navigator, 'languages', { get: () => ['de', 'zh-CN', 'en'] })"
+    page.add_init_script(languages)
+    page.reload()
+    expect(heading).to_have_text("标准模式")
+    expect(heading).to_have_attribute("title", "Standard")
+    expect(heading).to_have_attribute("lang", "zh")
+    link = page.get_by_role("navigation", name="Agents").get_by_role("link", name="标准模式")
+    expect(link).not_to_contain_text("Standard")
 
 
 def test_an_agent_of_ones_own_is_copied_and_removed(page: Page, engine: LiveEngine) -> None:
@@ -78,7 +107,7 @@ def test_an_agent_of_ones_own_is_copied_and_removed(page: Page, engine: LiveEngi
     expect(page).to_have_url(f"{engine.url}/#/agents/space/careful")
     page.get_by_role("button", name="Remove…").click()
     page.get_by_role("button", name="Remove the agent").click()
-    expect(page.get_by_text("Pick an agent")).to_be_visible()
+    expect(page).to_have_url(f"{engine.url}/#/agents/space/standard")
     expect(page.get_by_role("navigation", name="Agents").get_by_role("link", name="Careful")).to_have_count(0)
 
 
@@ -87,8 +116,9 @@ def test_a_story_is_created_where_there_is_none_and_its_agents_say_which_model_t
 ) -> None:
     page.goto(f"{engine.url}/#/agents")
     page.get_by_role("button", name="Create a story…").click()
-    page.get_by_label("Name").fill("Salt")
-    page.get_by_role("button", name="Create", exact=True).click()
+    question = page.get_by_role("dialog", name="Create a story")
+    question.get_by_label("Name").fill("Salt")
+    question.get_by_role("button", name="Create", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Writer")
     model = _section(page, "Model")
     model.locator("summary").click()
@@ -133,7 +163,7 @@ def test_the_preview_is_cut_exactly_into_blocks_and_follows_every_change_as_text
     # A line of a text that looks like a marker is escaped, so it opens no block.
     expect(block.locator("pre")).to_have_text("[@block=tools]\n<b>bold</b> &amp; [@block=world]")
     expect(message.locator("b")).to_have_count(0)
-    whole = _get(engine, "/api/agent-blocks/standard/preview")
+    whole = _get(engine, PREVIEW)
     shown = [block.text_content() for block in message.locator("pre").all()]
     assert "\n\n".join(each or "" for each in shown) == whole["messages"][0]["content"]
     expect(page.get_by_role("region", name="What the model reads")).to_contain_text(f"≈ {whole['tokens']} tokens")
@@ -301,7 +331,7 @@ def test_an_import_shows_its_scripts_as_text_before_it_is_taken_and_can_be_undon
     _patch(engine, "standard", {"disabledTools": ["space_drawing_undo"]})
     before = _config(engine)
     page.goto(f"{engine.url}/#/agents/space/standard")
-    page.get_by_role("button", name="Import…").click()
+    page.get_by_role("article").get_by_role("button", name="Import…").click()
     dialog = page.get_by_role("dialog", name="Import a configuration")
     area = dialog.get_by_label("The configuration as text")
     take = dialog.get_by_role("button", name="Replace")
@@ -350,10 +380,145 @@ def test_a_configuration_goes_out_as_a_file_and_comes_in_from_it_and_a_reset_can
     wait_until(lambda: _config(engine) == changed, "the reset is undone")
 
     page.goto(f"{engine.url}/#/agents/space/minimal")
-    page.get_by_role("button", name="Import…").click()
+    page.get_by_role("article").get_by_role("button", name="Import…").click()
     page.get_by_label("From a file").set_input_files(file)
     page.get_by_role("button", name="Replace the configuration").click()
     wait_until(lambda: _config(engine, "minimal") == changed, "the other agent has it")
+
+
+def test_the_agents_of_space_go_out_and_come_in_as_one_bundle_which_never_undoes_what_came_after(
+    page: Page, engine: LiveEngine, tmp_path: Path
+) -> None:
+    _patch(engine, "minimal", {"overrides": {"tools": {"enabled": False}}})
+    page.goto(f"{engine.url}/#/agents/space/standard")
+    transfers = page.get_by_role("group", name="Configurations of Space’s own agents")
+    transfers.get_by_role("button", name="Export all…").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    file = tmp_path / download.value.suggested_filename
+    download.value.save_as(file)
+    bundle = json.loads(file.read_text(encoding="utf-8"))
+    assert bundle == {"agentBlockConfigs": {"minimal": _config(engine, "minimal")}}
+    page.get_by_role("button", name="Close").click()
+
+    before = _config(engine), _config(engine, "minimal")
+    block = {"id": "cb-abcd", "name": "Hero", "role": "system", "type": "script", "content": SCRIPT}
+    transfers.get_by_role("button", name="Import…").click()
+    dialog = page.get_by_role("dialog", name="Import agents of Space")
+    area = dialog.get_by_label("The configuration as text")
+    area.fill('{"agentName": "standard", "config": {}}')
+    expect(dialog.get_by_role("alert")).to_contain_text("it is the configuration of one agent, standard")
+    area.fill(json.dumps({"agentBlockConfigs": {"standrd": {}, "minimal": {"blockOrder": 1}}}))
+    dialog.get_by_role("button", name="Replace").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("standrd: there is no agent of that name")
+    expect(dialog.get_by_role("alert")).to_contain_text("minimal.blockOrder: ")
+    bundle["agentBlockConfigs"] = {
+        "standard": {"customBlocks": [block], "disabledTools": ["space_no_such_tool"]},
+        "minimal": {"disabledTools": ["space_drawing_undo"]},
+    }
+    file.write_text(json.dumps(bundle), encoding="utf-8")
+    dialog.get_by_label("From a file").set_input_files(file)
+    expect(dialog.get_by_label("Script Hero of standard")).to_have_text(SCRIPT)
+    assert (_config(engine), _config(engine, "minimal")) == before
+    dialog.get_by_role("button", name="Replace them, with 1 script").click()
+    results = dialog.get_by_role("list", name="Results")
+    expect(results.get_by_text("standard: replaced, with the script Hero")).to_contain_text(
+        "tools that this agent does not have"
+    )
+    expect(dialog).to_contain_text("What came in holds scripts, which run whenever a prompt is made.")
+    assert _config(engine, "minimal")["disabledTools"] == ["space_drawing_undo"]
+
+    _patch(engine, "minimal", {"disabledTools": ["space_drawing_redo"]})
+    dialog.get_by_role("button", name="Undo").click()
+    expect(results.get_by_role("listitem").filter(has_text="standard")).to_contain_text("brought back")
+    expect(results.get_by_role("listitem").filter(has_text="minimal")).to_contain_text("stays: ")
+    assert _config(engine) == before[0]
+    assert _config(engine, "minimal")["disabledTools"] == ["space_drawing_redo"]
+
+
+def test_a_story_has_a_bundle_of_its_own_and_its_active_branch_is_chosen_where_it_has_several(
+    page: Page, engine: LiveEngine
+) -> None:
+    _send(engine, "POST", "/api/stories", {"name": "Salt"})
+    path = f"/api/stories/{_story(engine)['id']}"
+    page.goto(f"{engine.url}/#/agents/story/{_story(engine)['id']}/generation.writer")
+    branch = page.get_by_label("Branch")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Writer")
+    expect(branch).to_be_hidden()
+    _send(engine, "POST", f"{path}/branches", {"name": "Storm"})
+    expect(branch.get_by_role("option")).to_have_count(2)
+    expect(branch).to_have_value(_get(engine, f"{path}/branches")["activeBranchId"])
+    for name in ("Main", "Storm"):
+        branch.select_option(name)
+        expect(page.get_by_text(f"The story goes on in {name}.")).to_be_visible()
+        index = _get(engine, f"{path}/branches")
+        assert [one["name"] for one in index["branches"] if one["id"] == index["activeBranchId"]] == [name]
+
+    transfers = page.get_by_role("group", name="Configurations of the story’s agents")
+    transfers.get_by_role("button", name="Export all…").click()
+    expect(page.get_by_text("Every agent of Salt is as it comes")).to_be_visible()
+    transfers.get_by_role("button", name="Import…").click()
+    dialog = page.get_by_role("dialog", name="Import agents of Salt")
+    bundle = {"agentBlockConfigs": {"librarian.analyze": {"disableAutoAnalysis": True}}}
+    dialog.get_by_label("The configuration as text").fill(json.dumps(bundle))
+    dialog.get_by_role("button", name="Replace the configurations").click()
+    expect(dialog.get_by_role("list", name="Results")).to_have_text("librarian.analyze: replaced")
+    assert _get(engine, f"{path}/agent-blocks/librarian.analyze")["config"]["disableAutoAnalysis"]
+    dialog.get_by_role("button", name="Undo").click()
+    expect(dialog.get_by_role("list", name="Results")).to_have_text("librarian.analyze: brought back")
+    assert not _get(engine, f"{path}/agent-blocks/librarian.analyze")["config"]["disableAutoAnalysis"]
+
+
+def test_providers_are_tried_changed_and_deleted_and_a_key_never_comes_out(page: Page, engine: LiveEngine) -> None:
+    _send(engine, "POST", "/api/stories", {"name": "Salt"})
+    provider = {"baseURL": "http://127.0.0.1:9/v1", "apiKey": "sk-secret", "defaultModel": "small", "temperature": 0.5}
+    _send(engine, "PUT", "/api/providers/near", provider)
+    page.goto(f"{engine.url}/#/agents/story/{_story(engine)['id']}/generation.writer")
+    _section(page, "Model").locator("summary").click()
+    page.get_by_role("button", name="Providers…").click()
+    dialog = page.get_by_role("dialog", name="Providers of models")
+    row = dialog.get_by_role("listitem").filter(has_text="near")
+    expect(row).to_contain_text("http://127.0.0.1:9/v1 · small · a key is stored")
+    row.get_by_role("button", name="Test").click()
+    expect(row.get_by_role("status")).to_contain_text("127.0.0.1:9")
+
+    row.get_by_role("button", name="Change…").click()
+    form = page.get_by_role("dialog", name="Change near")
+    expect(form.get_by_label("Key", exact=True)).to_have_value("")
+    form.get_by_label("Address").fill("http://127.0.0.1:8/v1")
+    form.get_by_role("button", name="Save").click()
+    expect(form.get_by_role("alert")).to_contain_text("must be given anew, or null")
+    form.get_by_label("Forget the stored key").check()
+    form.get_by_label("Default model").fill("large")
+    form.get_by_role("button", name="Save").click()
+    expect(row).to_contain_text("http://127.0.0.1:8/v1 · large · no key")
+    row.get_by_role("button", name="Switch off").click()
+    expect(row.get_by_role("button", name="Switch on")).to_be_focused()
+    now = _get(engine, "/api/providers/near")
+    assert (now["enabled"], now["hasKey"], now["temperature"]) == (False, False, 0.5)
+
+    row.get_by_role("button", name="Delete…").click()
+    page.get_by_role("button", name="Delete the provider").click()
+    expect(row).to_have_count(0)
+    assert "sk-secret" not in page.content()
+    dialog.get_by_role("button", name="Close").click()
+    expect(page.get_by_label("Provider").get_by_role("option", name="near", exact=True)).to_have_count(0)
+
+
+def test_the_list_of_blocks_shows_the_sizes_of_the_prompt_and_which_script_fails(
+    page: Page, engine: LiveEngine
+) -> None:
+    block = {"id": "cb-abcd", "name": "Hero", "role": "system", "type": "script", "content": "return '1'"}
+    _send(engine, "POST", "/api/agent-blocks/standard/custom", block)
+    page.goto(f"{engine.url}/#/agents/space/standard")
+    row = page.get_by_role("listitem").filter(has=page.get_by_role("button", name="Edit Hero"))
+    (size,) = [one["tokens"] for one in _get(engine, PREVIEW)["blocks"] if one["name"] == "Hero"]
+    expect(row.locator(".block-tokens")).to_have_text(f"{size} tokens")
+    expect(row.get_by_text("error", exact=True)).to_have_count(0)
+    _send(engine, "PUT", "/api/agent-blocks/standard/custom/cb-abcd", {"content": "throw new Error('no hero')"})
+    expect(row.get_by_text("error", exact=True)).to_have_attribute("title", re.compile("no hero"))
+    _send(engine, "PUT", "/api/agent-blocks/standard/custom/cb-abcd", {"content": "return '2'"})
+    expect(row.get_by_text("error", exact=True)).to_have_count(0)
 
 
 def _section(page: Page, heading: str) -> Locator:

@@ -257,6 +257,11 @@ def test_a_call_is_seen_whole_has_an_address_and_is_copied_as_a_command(
     expect(detail.get_by_role("heading", level=2)).to_have_text(INSPECT)
     detail.get_by_role("link", name="Close the call").click()
     expect(detail).to_be_hidden()
+    expect(calls.get_by_role("grid", name="Calls")).to_be_focused()
+    calls.keyboard.press("Enter")
+    expect(detail).to_be_visible()
+    calls.keyboard.press("Escape")
+    expect(detail).to_be_hidden()
 
     calls.goto(f"{engine.url}/#/calls/999")
     expect(detail).to_contain_text("there is no call '999'")

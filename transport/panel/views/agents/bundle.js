@@ -12,6 +12,7 @@ import { h } from "../../dom.js";
 import { api, ask, EngineError, segment } from "../../engine.js";
 import { attempt, toast } from "../../messages.js";
 import { BUNDLE, incomingBundle, scriptsSection } from "./incoming.js";
+import { persistently } from "./persistently.js";
 import { askImport, refusalOf, showExport } from "./transfer_dialog.js";
 
 /** @param {Family} family */
@@ -57,10 +58,10 @@ export function importBundle(family) {
 async function carriedOut(family, agents) {
   const before = await Promise.all([...agents.keys()].map((agent) => kept(family, agent)));
   const body = { [BUNDLE]: Object.fromEntries([...agents].map(([agent, { config }]) => [agent, config])) };
-  const { warning } = await api.post(`${rootOf(family)}/import-configs`, body);
+  const { warning } = await insisted(() => api.post(`${rootOf(family)}/import-configs`, body));
   const known = before.filter((each) => each !== null);
   const taken = await Promise.all(known.map(async ({ agent, config }) => {
-    const { value, etag } = await ask("GET", pathOf(family, agent));
+    const { value, etag } = await insisted(() => ask("GET", pathOf(family, agent)));
     const unknown = value.warning ? `${value.warning}: ${value.unknownTools.join(", ")}` : null;
     return { agent, config, etag: etag ?? "", warning: unknown };
   }));
@@ -76,10 +77,10 @@ async function carriedOut(family, agents) {
  */
 async function kept(family, agent) {
   try {
-    return { agent, config: (await api.get(pathOf(family, agent))).config };
+    return { agent, config: (await insisted(() => api.get(pathOf(family, agent)))).config };
   } catch (error) {
-    if (error instanceof EngineError && error.status !== 0) return null;
-    throw error;
+    if (!(error instanceof EngineError)) throw error;
+    return null;
   }
 }
 
@@ -94,13 +95,24 @@ async function undone(family, taken) {
   const refused = [];
   for (const { agent, config, etag } of taken) {
     try {
-      await ask("POST", `${pathOf(family, agent)}/import-config`, { body: { config }, headers: { "If-Match": etag } });
+      const request = { body: { config }, headers: { "If-Match": etag } };
+      await insisted(() => ask("POST", `${pathOf(family, agent)}/import-config`, request));
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       refused.push([agent, error.message]);
     }
   }
   return refused;
+}
+
+/**
+ * Ask until somebody answers: whoever has asked is told what was done, also when the engine starts again meanwhile.
+ *
+ * @template T
+ * @param {() => Promise<T>} request
+ */
+function insisted(request) {
+  return persistently(request, () => {});
 }
 
 /** @param {Map<string, Incoming>} agents */

@@ -24,11 +24,13 @@ export function historyPanel() {
   const future = h("ol", { class: "steps steps-redo", "aria-label": "Undone steps" });
   const past = h("ol", { class: "steps", "aria-label": "Steps, newest first" });
   const now = h("div", { class: "steps-now small" }, h("span", {}, "now"));
+  const said = h("p", { class: "offscreen", role: "status" });
   const none = h("p", { class: "quiet small" }, "Nothing has been done in this world yet.");
   const element = h(
     "section",
     { class: "card live-history", "aria-label": "History" },
     h("h2", {}, "History"),
+    said,
     none,
     h("div", { class: "steps-box" }, future, now, past),
   );
@@ -49,7 +51,10 @@ export function historyPanel() {
         const gone = await api.post(`/api/world/${way}`, body);
         const labels = (way === "undo" ? gone.undone : gone.redone).map((/** @type {Step} */ each) => each.label);
         const done = labels.length === 1 ? labels[0] : counted(labels.length, "step");
-        toast(`${way === "undo" ? "Undone" : "Redone"}: ${done}.${gone.stopped ? ` ${gone.stopped}` : ""}`);
+        const text = `${way === "undo" ? "Undone" : "Redone"}: ${done}.${gone.stopped ? ` ${gone.stopped}` : ""}`;
+        setText(said, text);
+        // A single one is seen in the picture and in the list, and there may be many one after another.
+        if (steps > 1) toast(text);
       })
     );
     return under;

@@ -86,6 +86,15 @@ export function stage() {
     element.classList.toggle("is-moved", place !== null);
   }
 
+  /** Put the picture over the one before, which goes when the new one has been painted. @param {HTMLImageElement} image */
+  function put(image) {
+    while (picture.childElementCount > 1) picture.firstElementChild?.remove();
+    const before = picture.firstElementChild;
+    picture.append(image);
+    before?.setAttribute("aria-hidden", "true");
+    requestAnimationFrame(() => requestAnimationFrame(() => before?.remove()));
+  }
+
   function fit() {
     place = null;
     lay();
@@ -189,11 +198,11 @@ export function stage() {
       box = now;
       message.hidden = true;
       sheet.hidden = false;
-      picture.replaceChildren(image);
+      lay();
+      put(image);
       element.style.background = ground;
       element.dataset.revision = String(revision);
       element.dataset.picture = name;
-      lay();
     },
     /** There is no picture. @param {string} reason */
     refuse(reason) {
