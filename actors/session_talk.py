@@ -27,8 +27,8 @@ ANSWER_SECONDS = 600.0
 
 REACHED_NOBODY = (
     "the question has reached nobody, since the client has no stream open that could carry it. Let it accept "
-    "text/event-stream beside application/json with each POST, or open the stream of the session with GET (a call in an "
-    "array of messages needs that in any case), and call again"
+    "text/event-stream beside application/json with each POST, or open the stream of the session with GET (a call in "
+    "an array of messages needs that in any case), and call again"
 )
 """What is told of a question that could not be delivered."""
 

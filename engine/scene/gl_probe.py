@@ -9,7 +9,7 @@ import sys
 
 from engine.scene.gl_context import GL_WORKS, PLATFORMS
 from engine.scene.measures import MIN_EXTENT
-from engine.scene.mujoco_picture import paint_with_mujoco
+from engine.scene.mujoco_picture import MujocoPainter
 from engine.scene.records import Body, Camera
 from engine.scene.snapshot import SceneSnapshot
 from engine.scene.vector import ORIGIN, Vector
@@ -27,7 +27,8 @@ def main(arguments: list[str]) -> int:
     body = Body(id="body-1", shape="box", position=ORIGIN, size=size, color="#FF0000", mass=1.0, friction=MIN_EXTENT)
     camera = Camera(position=Vector(0.0, 0.0, 3.0), yaw=0.0, pitch=0.0)
     scene = SceneSnapshot(bodies=(body,), camera=camera)
-    picture = paint_with_mujoco(scene, _SIDE, _SIDE, "#000000", platform)
+    with MujocoPainter(platform) as painter:
+        picture = painter.paint(scene, _SIDE, _SIDE, "#000000")
     middle, corner = picture[_SIDE // 2, _SIDE // 2].tolist(), picture[0, 0].tolist()
     if not (middle[0] > middle[1] == middle[2] and corner == [0, 0, 0]):
         print(f"the picture is wrong: {middle} in the middle, {corner} in the corner", file=sys.stderr)  # noqa: T201

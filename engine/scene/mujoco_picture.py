@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from contextlib import ExitStack
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +17,7 @@ from engine.scene.lens import Lens
 from engine.scene.mujoco_frame import geom_size, to_mujoco, turn_to_mujoco
 from engine.scene.mujoco_library import geom_type, mujoco
 from engine.scene.mujoco_terrain import add_terrain_geom
-from engine.scene.records import Body, Light
+from engine.scene.records import Backdrop, Body, Light, Terrain
 from engine.scene.shape import Floats
 from engine.scene.snapshot import SceneSnapshot
 from engine.scene.view_plan import NEAR, SPOT_EXPONENT, ViewPlan, plan_view
@@ -36,29 +39,86 @@ def can_paint(scene: SceneSnapshot) -> bool:
     return len(plan_view(scene).lights) <= MOST_GL_LIGHTS
 
 
-def paint_with_mujoco(
-    scene: SceneSnapshot, width: int, height: int, theme_color: str, platform: GlPlatform
-) -> NDArray[np.uint8]:
-    """The picture as height by width by 3 bytes. One at a time in a process. Raises `NoContextError`."""
-    library = mujoco()
-    plan = plan_view(scene)
-    model = _model(scene, width, height, theme_color)
-    data = library.MjData(model)
-    library.mj_forward(model, data)
-    with gl_context(platform):
-        context = library.MjrContext(model, library.mjtFontScale.mjFONTSCALE_50.value)
+class MujocoPainter:
+    """Paints scenes with one OpenGL context, which it keeps: making one takes longer than a picture does.
+
+    For one thread from its first picture on, which also closes it; a context manager that does so.
+    """
+
+    def __init__(self, platform: GlPlatform) -> None:
+        self._platform: GlPlatform = platform
+        self._stage: _Stage | None = None
+        self._held = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def paint(self, scene: SceneSnapshot, width: int, height: int, theme_color: str) -> NDArray[np.uint8]:
+        """The picture as height by width by 3 bytes. Raises `NoContextError`, and MuJoCo's `FatalError`.
+
+        After an error nothing is kept, and the next picture begins anew.
+        """
         try:
-            library.mjr_setBuffer(library.mjtFramebuffer.mjFB_OFFSCREEN.value, context)
-            view = _view(scene, plan, model, data, Lens(scene.camera, width, height))
-            if plan.shadow is not None:
-                context.shadowClip = plan.shadow.radius * _SHADOW_ROOM
-            window = library.MjrRect(0, 0, width, height)
-            pixels = np.empty((height, width, 3), dtype=np.uint8)
-            library.mjr_render(window, view, context)
-            library.mjr_readPixels(pixels, None, window, context)
-        finally:
-            context.free()
-    return pixels[::-1]
+            return self._paint(scene, self._stage_for(scene, width, height, theme_color), width, height)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Give the context back. Idempotent; the next picture would make another."""
+        self._stage = None
+        self._held.close()
+
+    def _stage_for(self, scene: SceneSnapshot, width: int, height: int, theme_color: str) -> _Stage:
+        """What is the same for the next picture: the terrains and the sky on the graphics card, and room for pixels."""
+        key = _StageKey(scene.terrains, scene.backdrop, theme_color, width, height)
+        if self._stage is not None and self._stage.key == key:
+            return self._stage
+        self.close()
+        library = mujoco()
+        model = _model(scene, width, height, theme_color)
+        data = library.MjData(model)
+        library.mj_forward(model, data)
+        self._held.enter_context(gl_context(self._platform))
+        context = library.MjrContext(model, library.mjtFontScale.mjFONTSCALE_50.value)
+        self._held.callback(context.free)
+        library.mjr_setBuffer(library.mjtFramebuffer.mjFB_OFFSCREEN.value, context)
+        self._stage = _Stage(key, model, data, context)
+        return self._stage
+
+    def _paint(self, scene: SceneSnapshot, stage: _Stage, width: int, height: int) -> NDArray[np.uint8]:
+        library = mujoco()
+        plan = plan_view(scene)
+        view = _view(scene, plan, stage.model, stage.data, Lens(scene.camera, width, height))
+        if plan.shadow is not None:
+            stage.context.shadowClip = plan.shadow.radius * _SHADOW_ROOM
+        window = library.MjrRect(0, 0, width, height)
+        pixels = np.empty((height, width, 3), dtype=np.uint8)
+        library.mjr_render(window, view, stage.context)
+        library.mjr_readPixels(pixels, None, window, stage.context)
+        return pixels[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _StageKey:
+    terrains: tuple[Terrain, ...]
+    backdrop: Backdrop
+    theme_color: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    key: _StageKey
+    model: Any
+    data: Any
+    context: Any
 
 
 def _model(scene: SceneSnapshot, width: int, height: int, theme_color: str) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
-from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,9 @@ from engine.scene.gl_context import GlPlatform, NoContextError
 from engine.scene.gltf import to_glb
 from engine.scene.lens import Lens
 from engine.scene.mujoco_library import mujoco
-from engine.scene.mujoco_picture import can_paint, paint_with_mujoco
+from engine.scene.mujoco_picture import can_paint
 from engine.scene.outline import frame_around, line_on_picture
+from engine.scene.painting_thread import PaintingThread
 from engine.scene.renderer import RendererName, detect_renderer, platform_of
 from engine.scene.snapshot import SceneSnapshot, snapshot
 from engine.scene.software_picture import paint_in_software
@@ -39,7 +39,7 @@ _SHADE_WIDTH = 4
 _SHADE_COLOR = "#1A1200"
 """A dark line below each mark keeps it visible on bright things."""
 _PNG_LEVEL = 6
-_painting = Lock()
+_painting = PaintingThread()
 """OpenGL's libraries are not made for several pictures at a time in one process."""
 
 
@@ -93,11 +93,10 @@ def paint(
 def _by_mujoco(
     scene: SceneSnapshot, width: int, height: int, theme_color: str, platform: GlPlatform
 ) -> NDArray[np.uint8] | None:
-    with _painting:
-        try:
-            return paint_with_mujoco(scene, width, height, theme_color, platform)
-        except (NoContextError, mujoco().FatalError):
-            return None  # a driver out of memory, say: the picture is made all the same, and says by whom
+    try:
+        return _painting.paint(scene, width, height, theme_color, platform)
+    except (NoContextError, mujoco().FatalError):
+        return None  # a driver out of memory, say: the picture is made all the same, and says by whom
 
 
 def _mark_selection(image: Image.Image, scene: SceneSnapshot, lens: Lens) -> None:

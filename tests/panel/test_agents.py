@@ -155,7 +155,7 @@ def test_the_preview_is_cut_exactly_into_blocks_and_follows_every_change_as_text
     page.goto(f"{engine.url}/#/agents/space/standard")
     message = page.get_by_role("region", name="system message")
     expect(message.locator("summary", has_text="instructions")).to_contain_text("as standard defines it")
-    engine.space("context", "set", "surface=graph")
+    _send(engine, "PATCH", "/api/context", {"surface": "graph"})
     expect(message).to_contain_text("surface=graph")
     text = "<b>bold</b> &amp; [@block=world]"
     _patch(engine, "standard", {"overrides": {"tools": {"contentMode": "override", "customContent": text}}})

@@ -18,7 +18,7 @@ from engine.scene.backdrop import SetBackground, SetSkybox
 from engine.scene.gl_context import PLATFORMS, GlPlatform
 from engine.scene.lens import Lens
 from engine.scene.lighting import AddLight, LightChanges, SetLightState
-from engine.scene.mujoco_picture import paint_with_mujoco
+from engine.scene.mujoco_picture import MujocoPainter
 from engine.scene.picture import paint, picture
 from engine.scene.raycast import ScreenRay
 from engine.scene.records import BodyShape
@@ -46,7 +46,8 @@ def by_mujoco(scene: Scene) -> NDArray[np.uint8]:
     platform = platform_of(detect_renderer())
     if platform is None:
         pytest.skip("this machine has no OpenGL that MuJoCo could render with")
-    return paint_with_mujoco(scene.snapshot(), WIDTH, HEIGHT, BLACK, platform)
+    with MujocoPainter(platform) as painter:
+        return painter.paint(scene.snapshot(), WIDTH, HEIGHT, BLACK)
 
 
 # An OpenGL context of its own for every picture takes a quarter of a second where no graphics card is.

@@ -37,7 +37,8 @@ export function create() {
     openFirst();
   });
   const pane = h("div", { class: "agent-pane" });
-  const element = h("div", { class: "agents" }, list.element, pane);
+  const heading = h("h1", { class: "offscreen" }, "Agents");
+  const element = h("div", { class: "agents" }, heading, list.element, pane);
 
   addEventListener("beforeunload", (event) => {
     const waiting = [...stores.values(), ...stories.values()].some((each) => each.unsaved > 0);
@@ -83,6 +84,8 @@ export function create() {
       visible = true;
       const scope = picked = scopeOf(path);
       list.pick(scope);
+      // An agent that is shown has the heading of the page.
+      heading.hidden = scope !== null;
       element.classList.toggle("has-agent", scope !== null);
       if (scope !== null) {
         show(scope);

@@ -50,7 +50,7 @@ export function modelCard(settings, { story, agent }) {
   const element = h(
     "details",
     { class: "card section" },
-    h("summary", {}, h("h3", {}, "Model"), summary),
+    h("summary", {}, h("h2", {}, "Model"), summary),
     h(
       "div",
       { class: "section-body" },

@@ -58,7 +58,7 @@ export function preview(base, loaded) {
     h(
       "div",
       { class: "toolbar preview-head" },
-      h("h3", { id: "preview-title" }, "What the model reads"),
+      h("h2", { id: "preview-title" }, "What the model reads"),
       total,
       h("button", {
         class: "bare push",

@@ -31,7 +31,7 @@ export function toolSwitches(store) {
   const element = h(
     "details",
     { class: "card section tools-section" },
-    h("summary", {}, h("h3", {}, "Tools"), count),
+    h("summary", {}, h("h2", {}, "Tools"), count),
     h("div", { class: "section-body" }, bar, none, unknown, list),
   );
 
