@@ -38,7 +38,7 @@ def test_a_kept_context_paints_the_same_as_a_new_one_whatever_came_before(platfo
     stages = [(scene.snapshot(), 80, 60, BLACK)]
     scene.body("box", Vector(0, 0, 0))
     stages.append((scene.snapshot(), 80, 60, BLACK))
-    scene.ground(kind="heightfield", noise=NoiseRecipe(seed=3))
+    scene.ground(kind="perlin", noise=NoiseRecipe(seed=3))
     stages.append((scene.snapshot(), 80, 60, BLACK))
     stages += [(scene.snapshot(), 120, 60, BLACK), (scene.snapshot(), 120, 60, "#FFFFFF"), stages[0], stages[1]]
     with MujocoPainter(platform) as kept:

@@ -8,8 +8,8 @@
  */
 
 import { duration, h, replace } from "../../dom.js";
-import { api, segment } from "../../engine.js";
-import { attempt, confirm, toast } from "../../messages.js";
+import { api, EngineError, segment } from "../../engine.js";
+import { attempt, confirm } from "../../messages.js";
 import { formDialog } from "./form_dialog.js";
 import { keyed } from "./keyed.js";
 
@@ -102,9 +102,33 @@ function row(id, again) {
   const power = h("button", { onclick: () => done(() => put({ enabled: !provider.enabled })) });
   replace(standard, "Make default");
 
+  /**
+   * Do something with this provider; what the engine says against it stands in the row, since the dialog covers the page.
+   *
+   * @template T
+   * @param {() => Promise<T>} work
+   * @returns {Promise<T | undefined>}
+   */
+  async function tried(work) {
+    say("");
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      say(error.message, true);
+      return undefined;
+    }
+  }
+
+  /** @param {string} text */
+  function say(text, bad = false) {
+    replace(result, text);
+    result.classList.toggle("agent-reason", bad);
+  }
+
   /** @param {() => Promise<unknown>} work */
   async function done(work) {
-    await attempt(work);
+    await tried(work);
     await again();
   }
 
@@ -115,15 +139,16 @@ function row(id, again) {
 
   async function tryOut() {
     test.disabled = true;
-    replace(result, "Asking it for its models…");
-    const answer = await attempt(() => api.post(`${pathOf(id)}/test`));
+    const answer = await tried(() => {
+      say("Asking it for its models…");
+      return api.post(`${pathOf(id)}/test`);
+    });
     test.disabled = false;
-    result.classList.toggle("agent-reason", answer?.ok === false);
-    if (answer === undefined) return replace(result);
-    if (!answer.ok) return replace(result, answer.error);
+    if (answer === undefined) return;
+    if (!answer.ok) return say(answer.error, true);
     const more = answer.models.length > MOST_NAMES ? ", …" : "";
     const names = answer.models.slice(0, MOST_NAMES).join(", ");
-    replace(result, `It answers in ${duration(answer.seconds)}. ${answer.models.length} models: ${names}${more}`);
+    say(`It answers in ${duration(answer.seconds)}. ${answer.models.length} models: ${names}${more}`);
   }
 
   async function change() {
@@ -184,10 +209,7 @@ function row(id, again) {
       danger: true,
     });
     if (!agreed) return;
-    await done(async () => {
-      await api.delete(pathOf(id));
-      toast("The provider was deleted.");
-    });
+    await done(() => api.delete(pathOf(id)));
   }
 
   return {

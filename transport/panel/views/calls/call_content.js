@@ -16,7 +16,7 @@ const BASE64 = /^[A-Za-z0-9+/=\s]*$/;
  */
 export function contentOf(block) {
   const mime = block.mimeType ?? block.mime_type;
-  if (block.type === "text") return h("pre", {}, prettyText(String(block.text)));
+  if (block.type === "text") return h("pre", { tabindex: "0", "aria-label": "Text" }, prettyText(String(block.text)));
   if (block.type === "image" && RASTERS.includes(mime) && typeof block.data === "string" && BASE64.test(block.data)) {
     return h("img", {
       class: "call-picture",
@@ -24,7 +24,7 @@ export function contentOf(block) {
       src: `data:${mime};base64,${block.data}`,
     });
   }
-  return h("pre", {}, pretty(block));
+  return h("pre", { tabindex: "0", "aria-label": "Content" }, pretty(block));
 }
 
 /** JSON for a person. @param {unknown} value */

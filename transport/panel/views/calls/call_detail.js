@@ -161,7 +161,11 @@ export function callDetail(drawn) {
     replace(
       given,
       h("h3", {}, "Arguments", now.arguments_cut && h("span", { class: "quiet small" }, " shortened")),
-      h("pre", {}, now.arguments_cut ? String(now.arguments) : pretty(now.arguments)),
+      h(
+        "pre",
+        { tabindex: "0", "aria-label": "Arguments" },
+        now.arguments_cut ? String(now.arguments) : pretty(now.arguments),
+      ),
     );
   }
 
@@ -176,7 +180,12 @@ export function callDetail(drawn) {
       h("h3", {}, "Result", now.result_cut && h("span", { class: "quiet small" }, " shortened")),
       ...said.content.map(contentOf),
       structured !== null && !repeats &&
-        h("details", {}, h("summary", {}, "Structured content"), h("pre", {}, pretty(structured))),
+        h(
+          "details",
+          {},
+          h("summary", {}, "Structured content"),
+          h("pre", { tabindex: "0", "aria-label": "Structured content" }, pretty(structured)),
+        ),
     );
   }
 
