@@ -42,7 +42,8 @@ def can_paint(scene: SceneSnapshot) -> bool:
 class MujocoPainter:
     """Paints scenes with one OpenGL context, which it keeps: making one takes longer than a picture does.
 
-    For one thread from its first picture on, which also closes it; a context manager that does so.
+    For one thread from its first picture on, which has no other painter meanwhile, and also closes it; a context
+    manager that does so.
     """
 
     def __init__(self, platform: GlPlatform) -> None:

@@ -286,7 +286,9 @@ def test_a_script_is_run_while_it_is_written(page: Page, engine: LiveEngine) -> 
     script.fill("return 5")
     expect(output.get_by_text("No output")).to_be_visible()
     script.fill("while (true) {}")
-    expect(output.get_by_text("processor time")).to_be_visible(timeout=SCRIPT_MS)
+    # Which of its limits it meets first depends on how busy the machine is.
+    ended = re.compile(r"more than 1 seconds of processor time|longer than \d+ seconds")
+    expect(output.get_by_text(ended)).to_be_visible(timeout=SCRIPT_MS)
 
     # What is overtaken by a newer text says nothing any more: nobody waits for its answer.
     script.fill("while (true) { 1 }")

@@ -41,11 +41,13 @@ def test_a_kept_context_paints_the_same_as_a_new_one_whatever_came_before(platfo
     scene.ground(kind="perlin", noise=NoiseRecipe(seed=3))
     stages.append((scene.snapshot(), 80, 60, BLACK))
     stages += [(scene.snapshot(), 120, 60, BLACK), (scene.snapshot(), 120, 60, "#FFFFFF"), stages[0], stages[1]]
+    expected = []
+    for stage in stages:
+        with MujocoPainter(platform) as new:
+            expected.append(new.paint(*stage))
     with MujocoPainter(platform) as kept:
-        for stage in stages:
-            with MujocoPainter(platform) as new:
-                expected = new.paint(*stage)
-            assert np.array_equal(kept.paint(*stage), expected)
+        for stage, picture in zip(stages, expected, strict=True):
+            assert np.array_equal(kept.paint(*stage), picture)
 
 
 def test_pictures_that_are_ordered_from_many_threads_are_each_their_own(platform: GlPlatform) -> None:

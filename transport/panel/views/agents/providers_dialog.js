@@ -130,6 +130,8 @@ function row(id, again) {
   async function done(work) {
     await tried(work);
     await again();
+    // A button that is not there any more takes the focus with it.
+    if (standard.hidden && document.activeElement === standard) test.focus();
   }
 
   /** @param {Record<string, unknown>} change */
