@@ -79,6 +79,8 @@ def reduced(case: str, request: Mapping[str, Any], body: Any) -> Any:
             return {"messages": messages, "blocks": rows, "blockCount": body["blockCount"]}
         case {"displayName": _}:
             return {**body, "displayName": "<text>"}
+        case {"line": int(), **recorded}:  # where in a script its error is
+            return recorded
         case _:
             return body
 
