@@ -53,6 +53,9 @@ class PanelFile:
     etag: str
 
 
+_MODULES = b"<!-- modules -->"
+"""Where in the page the names of all its modules go."""
+
 NO_PANEL: Mapping[str, PanelFile] = MappingProxyType({})
 """For an app that has none."""
 
@@ -61,7 +64,10 @@ def read_panel_files() -> Mapping[str, PanelFile]:
     """Every file of the panel by the path of its request."""
     found: dict[str, PanelFile] = {}
     _collect(files("transport").joinpath("panel"), FILES_PATH, found)
-    found[PANEL_PATH] = found.pop(f"{FILES_PATH}index.html")
+    page = found.pop(f"{FILES_PATH}index.html")
+    # Otherwise a browser learns of a module only when it has read the one that imports it, five times in a row.
+    links = "".join(f'<link rel="modulepreload" href="{path}">\n' for path in found if path.endswith(".js"))
+    found[PANEL_PATH] = _file(page.body.replace(_MODULES, links.encode()), page.content_type)
     return MappingProxyType(found)
 
 
@@ -88,5 +94,8 @@ def _collect(folder: Traversable, path: str, found: dict[str, PanelFile]) -> Non
             continue
         content_type = _CONTENT_TYPES.get(f".{entry.name.rpartition('.')[2]}")
         if content_type is not None:
-            body = entry.read_bytes()
-            found[f"{path}{entry.name}"] = PanelFile(body, content_type, hashlib.sha256(body).hexdigest()[:32])
+            found[f"{path}{entry.name}"] = _file(entry.read_bytes(), content_type)
+
+
+def _file(body: bytes, content_type: str) -> PanelFile:
+    return PanelFile(body, content_type, hashlib.sha256(body).hexdigest()[:32])
