@@ -7,7 +7,8 @@ exactly. A mismatch says which hunk, which line, and what stands there instead: 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +16,18 @@ from engine.errors import InvalidArgumentError
 
 MAX_PATCH_CHARACTERS = 512 * 1024
 """Of one patch; half of the longest source."""
+
+MAX_PATCHED_FILES = 500
+"""Of one patch: as many as a unit has."""
+
+MAX_COMPARED_LINES = 5_000_000
+"""Of a file, with those of the hunks that stand elsewhere than they say: seconds, and for any real patch some thousands.
+
+Lines that all look the same could be compared for hours otherwise.
+"""
+
+MAX_PLACES_SHOWN = 5
+"""Of the places where a hunk would fit, in a message; the nearest."""
 
 _SHOWN = 120
 """Characters of a line that a message repeats."""
@@ -121,20 +134,55 @@ def replace_once(path: str, text: str, old: str, new: str) -> str:
     if not old:
         raise PatchError("old is empty; give the text that is to be replaced")
     count = text.count(old)
+    if count == 0 and "\r\n" in text:
+        return _replaced_across_breaks(path, text, old, new)
     if count != 1:
-        what = "old text was not found" if count == 0 else f"old text occurs {count} times, and must occur exactly once"
-        raise PatchError(f"{path!r}: {what}; give a longer piece, exactly as it stands there: {_shown(old)}")
+        raise _not_once(path, old, count)
     return text.replace(old, new)
+
+
+def _replaced_across_breaks(path: str, text: str, old: str, new: str) -> str:
+    """As `replace_once` for a file with the line breaks of Windows, which models read as line feeds and write so.
+
+    The piece is found whatever its breaks are; those that the file has there stay, and new lines get the file's own.
+    """
+    broken, found = _as_windows(old), text.count(_as_windows(old))
+    if found == 1:
+        return text.replace(broken, _as_windows(new))
+    plain = text.replace("\r\n", "\n")
+    if found == 0 and plain.count(old.replace("\r\n", "\n")):
+        raise PatchError(
+            f"{path!r}: old text is there but for its line breaks: the file has some that are \\r\\n and some that are "
+            f"\\n. Give a piece of one line, or the file anew: {_shown(old)}"
+        )
+    raise _not_once(path, old, found)
+
+
+def _as_windows(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+
+
+def _not_once(path: str, old: str, count: int) -> PatchError:
+    if count == 0:
+        return PatchError(
+            f"{path!r}: old text was not found; read the file again, and give a piece exactly as it stands there, with "
+            f"its indentation: {_shown(old)}"
+        )
+    return PatchError(
+        f"{path!r}: old text occurs {count} times, and must occur exactly once; give a longer piece, exactly as it "
+        f"stands there: {_shown(old)}"
+    )
 
 
 def _patched(patch: FilePatch, before: str, *, anywhere: bool) -> str:
     lines = _split(before)
     plain = [_plain(line) for line in lines]
     ending = "\r\n" if any(line.endswith("\r\n") for line in lines) else "\n"
+    where = _Lines(patch.path, plain)
     made: list[str] = []
     at = 0
     for hunk in patch.hunks:
-        place = _place(patch.path, hunk, plain, at, anywhere=anywhere)
+        place = where.place(hunk, at, anywhere=anywhere)
         made += lines[at:place]
         at = place
         for line in hunk.lines:
@@ -154,33 +202,93 @@ def _patched(patch: FilePatch, before: str, *, anywhere: bool) -> str:
     return "".join(made)
 
 
-def _place(path: str, hunk: Hunk, lines: Sequence[str], at: int, *, anywhere: bool) -> int:
-    """The index of the line at which the hunk begins. Raises `PatchError`."""
-    # A hunk without old lines names the line after which it inserts.
-    wanted = hunk.start if hunk.count == 0 else hunk.start - 1
-    problem = _mismatch(hunk, lines, wanted, at)
-    if problem is None:
-        return wanted
-    places = [index for index in range(at, len(lines)) if list(hunk.old) == list(lines[index : index + hunk.count])]
-    if anywhere and hunk.count and len(places) == 1:
-        return places[0]
-    where = f"hunk {hunk.number} of {path!r} ({hunk.header}) does not fit: {problem}"
-    if not hunk.count or not places:
-        raise PatchError(f"{where}. Its lines stand nowhere else in the file; read it again and write the hunk anew.")
-    numbers = ", ".join(str(index + 1) for index in places[:5])
-    if len(places) == 1:
+class _Lines:
+    """The lines of one file, and where each of them stands, so that a hunk is found without reading all of it again."""
+
+    def __init__(self, path: str, lines: Sequence[str]) -> None:
+        self._path = path
+        self._lines = lines
+        self._places: dict[str, list[int]] | None = None
+        self._compared = 0
+
+    def place(self, hunk: Hunk, at: int, *, anywhere: bool) -> int:
+        """The index of the line at which the hunk begins, from `at` on. Raises `PatchError`."""
+        # A hunk without old lines names the line after which it inserts.
+        wanted = hunk.start if hunk.count == 0 else hunk.start - 1
+        old = hunk.old
+        problem = _mismatch(old, self._lines, wanted, at)
+        if problem is None:
+            return wanted
+        where = f"hunk {hunk.number} of {self._path!r} ({hunk.header}) does not fit: {problem}"
+        found = self._found(old, at, wanted, where)
+        if anywhere and len(found) == 1:
+            return found[0]
+        if not found:
+            raise PatchError(f"{where}. Its lines stand nowhere else in the file; read it again and write the hunk anew.")
+        numbers = ", ".join(str(index + 1) for index in sorted(found[:MAX_PLACES_SHOWN]))
+        if len(found) == 1:
+            raise PatchError(
+                f"{where}. Its lines stand at line {numbers}: correct the header, or set anywhere to true to have it "
+                "found."
+            )
+        more = " and at more" if len(found) > MAX_PLACES_SHOWN else ""
         raise PatchError(
-            f"{where}. Its lines stand at line {numbers}: correct the header, or set anywhere to true to have it found."
+            f"{where}. Its lines stand at lines {numbers}{more}; keep more lines around it to say which is meant."
         )
-    raise PatchError(f"{where}. Its lines stand at lines {numbers}; keep more lines around it to say which is meant.")
+
+    def _found(self, old: Sequence[str], at: int, wanted: int, where: str) -> list[int]:
+        """Where these lines stand from `at` on, the nearest first, and no more than say that there are many."""
+        if not old:
+            return []
+        wanted_lines = list(old)
+        rarest, offset = self._rarest(old)
+        found: list[int] = []
+        for index in _nearest(rarest, wanted + offset, at + offset):
+            begin = index - offset
+            self._compared += len(old)
+            if self._compared > MAX_COMPARED_LINES:
+                raise PatchError(
+                    f"{where}. Too many lines of the file look like those of the hunks, and after "
+                    f"{MAX_COMPARED_LINES} comparisons it was given up: correct the line numbers of the headers, which "
+                    "needs no search, or give old and new."
+                )
+            if self._lines[begin : begin + len(old)] == wanted_lines:
+                found.append(begin)
+                if len(found) > MAX_PLACES_SHOWN:
+                    break
+        return found
+
+    def _rarest(self, old: Sequence[str]) -> tuple[Sequence[int], int]:
+        """Where that line of these stands that the file has least often, and the how manieth of them it is."""
+        if self._places is None:
+            self._places = {}
+            for index, line in enumerate(self._lines):
+                self._places.setdefault(line, []).append(index)
+        places = [self._places.get(line, ()) for line in old]
+        offset = min(range(len(old)), key=lambda number: len(places[number]))
+        return places[offset], offset
 
 
-def _mismatch(hunk: Hunk, lines: Sequence[str], wanted: int, at: int) -> str | None:
+def _nearest(places: Sequence[int], wanted: int, first: int) -> Iterator[int]:
+    """Those of the places, which rise, that are not before `first`, from the nearest to `wanted` on."""
+    bottom = bisect_left(places, first)
+    above = bisect_left(places, wanted, bottom)
+    below = above - 1
+    while below >= bottom or above < len(places):
+        if below < bottom or (above < len(places) and places[above] - wanted <= wanted - places[below]):
+            yield places[above]
+            above += 1
+        else:
+            yield places[below]
+            below -= 1
+
+
+def _mismatch(olds: Sequence[str], lines: Sequence[str], wanted: int, at: int) -> str | None:
     if wanted < at:
         return f"it begins at line {wanted + 1}, before the end of the hunk before it (line {at})"
     if wanted > len(lines):
         return f"it begins at line {wanted + 1}, and the file has {len(lines)} lines"
-    for offset, old in enumerate(hunk.old):
+    for offset, old in enumerate(olds):
         index = wanted + offset
         if index >= len(lines):
             return f"line {index + 1} should be {_shown(old)}, but the file ends after line {len(lines)}"
@@ -208,6 +316,7 @@ class _Reader:
         self._hunks: list[Hunk] = []
         self._old_path: str | None = None
         self._named = False
+        self._seen: set[str] = set()
 
     def read(self) -> tuple[FilePatch, ...]:
         while self._at < len(self._lines):
@@ -248,8 +357,11 @@ class _Reader:
 
     def _finish(self) -> None:
         if self._path is not None and (self._hunks or (self._named and self._action != "change")):
-            if any(patch.path == self._path for patch in self._found):
+            if self._path in self._seen:
                 raise self._fault(f"{self._path!r} stands in the patch twice; put its hunks together")
+            if len(self._found) == MAX_PATCHED_FILES:
+                raise self._fault(f"it names more than {MAX_PATCHED_FILES} files; make several patches of it")
+            self._seen.add(self._path)
             self._found.append(FilePatch(self._path, self._action, tuple(self._hunks)))
         self._hunks = []
         self._named = False

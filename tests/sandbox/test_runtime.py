@@ -105,6 +105,7 @@ async def test_a_spare_that_does_not_answer_is_ended_and_another_takes_the_progr
     await until(lambda: not lives(spare))
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 async def test_a_large_result_holds_up_nobody_else(runtime: CodeRuntime) -> None:
     slowest = 0.0

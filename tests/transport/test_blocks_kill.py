@@ -40,7 +40,7 @@ async def kept(engine: ServingProcess) -> Any:
     return response.json
 
 
-@pytest.mark.parametrize("after", [1, 25, 60])
+@pytest.mark.parametrize("after", [25, *(pytest.param(each, marks=pytest.mark.nightly) for each in (1, 60))])
 async def test_every_acknowledged_edit_of_a_hundred_at_once_survives_kill_9(tmp_path: Path, after: int) -> None:
     acknowledged: set[str] = set()
     enough = trio.Event()

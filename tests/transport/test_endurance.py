@@ -168,6 +168,7 @@ async def test_a_thousand_streams_leave_no_task_no_file_and_no_error_behind(tmp_
             assert (await session.ask("ping"))["result"] == {}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("force_sse", [False, True], ids=["direct", "sse"])
 async def test_a_thousand_streams_leave_nothing_behind_in_a_process(tmp_path: Path, force_sse: bool) -> None:
     async with serving_process(tmp_path, *(("--force-sse",) if force_sse else ())) as engine:

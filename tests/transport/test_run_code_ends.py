@@ -300,6 +300,7 @@ async def test_a_second_signal_leaves_no_process_either(tmp_path: Path) -> None:
 RUNS = 100
 
 
+@pytest.mark.nightly
 async def test_a_hundred_programs_leave_no_process_no_file_and_no_task(coder: Coder) -> None:
     for _ in range(3):
         await coder.run("return 1")

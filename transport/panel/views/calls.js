@@ -11,7 +11,7 @@ import { callFilter } from "./calls/call_filter.js";
 import { callList } from "./calls/call_list.js";
 import { runningCalls } from "./calls/running_calls.js";
 import { sessionTable } from "./calls/session_table.js";
-import { setText } from "./tools/keyed_list.js";
+import { setText } from "../keyed_list.js";
 import { counted } from "./tools/words.js";
 
 export const title = "Calls";

@@ -13,7 +13,7 @@ import { markFollower } from "./live/mark_follower.js";
 import { pictureFollower } from "./live/picture_follower.js";
 import { stage } from "./live/stage.js";
 import { welcome } from "./live/welcome.js";
-import { setText } from "./tools/keyed_list.js";
+import { setText } from "../keyed_list.js";
 
 export const title = "Live";
 

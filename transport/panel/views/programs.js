@@ -10,7 +10,7 @@ import { programDetail } from "./programs/program_detail.js";
 import { addressOf, programList } from "./programs/program_list.js";
 import { runtimeLine } from "./programs/runtime_line.js";
 import { sdkView } from "./programs/sdk_view.js";
-import { setText } from "./tools/keyed_list.js";
+import { setText } from "../keyed_list.js";
 
 export const title = "Code Mode";
 

@@ -14,7 +14,7 @@ import { watch } from "../watch.js";
 import { agentSelect } from "./tools/agent_select.js";
 import { contextChanges } from "./tools/context_changes.js";
 import { groupSection, groupsOf } from "./tools/groups.js";
-import { keyedList, setText } from "./tools/keyed_list.js";
+import { keyedList, setText } from "../keyed_list.js";
 import { setOverride } from "./tools/override.js";
 import { stateFilter } from "./tools/state_filter.js";
 import { keyOfTool, nameOf, toolRow } from "./tools/tool_row.js";

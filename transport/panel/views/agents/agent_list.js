@@ -12,7 +12,7 @@ import { named, showName } from "./agent_name.js";
 import { branchChoice } from "./branch_choice.js";
 import { exportBundle, importBundle } from "./bundle.js";
 import { formDialog } from "./form_dialog.js";
-import { keyed } from "./keyed.js";
+import { keyedList } from "../../keyed_list.js";
 
 /** The value of the entry that makes a story; no id of one looks like this. */
 const NEW_STORY = "\u0000new";
@@ -59,7 +59,7 @@ export function agentList(loaded) {
   own.setAttribute("aria-labelledby", "own-agents");
   ofStory.setAttribute("aria-labelledby", "story-agents");
 
-  const showOwn = keyed(own, (/** @type {any} */ each) => `${each.trust} ${each.id}`, () => {
+  const showOwn = keyedList(own, (/** @type {any} */ each) => `${each.trust} ${each.id}`, () => {
     const link = h("a", {});
     const name = h("span", { class: "agent-name" });
     return {
@@ -91,7 +91,7 @@ export function agentList(loaded) {
     };
   });
 
-  const showOfStory = keyed(ofStory, (/** @type {any} */ each) => each.agentName, () => {
+  const showOfStory = keyedList(ofStory, (/** @type {any} */ each) => each.agentName, () => {
     const link = h("a", {});
     return {
       element: h("li", {}, link),

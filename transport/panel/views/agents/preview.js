@@ -12,7 +12,7 @@ import { h, icon, replace } from "../../dom.js";
 import { api } from "../../engine.js";
 import { copy } from "../../messages.js";
 import { watch } from "../../watch.js";
-import { keyed } from "./keyed.js";
+import { keyedList } from "../../keyed_list.js";
 
 /** How long a block that has just changed is marked, milliseconds. */
 const FRESH_MS = 1500;
@@ -72,10 +72,10 @@ export function preview(base, loaded) {
     messages,
   );
 
-  const showMessages = keyed(messages, (/** @type {any} */ message) => message.role, ({ role }) => {
+  const showMessages = keyedList(messages, (/** @type {any} */ message) => message.role, ({ role }) => {
     const size = h("span", { class: "quiet small" });
     const list = h("div", { class: "preview-blocks" });
-    const show = keyed(list, (/** @type {Part} */ part) => part.key, previewBlock);
+    const show = keyedList(list, (/** @type {Part} */ part) => part.key, previewBlock);
     return {
       element: h(
         "section",

@@ -11,7 +11,7 @@ import { duration, h, replace } from "../../dom.js";
 import { api, EngineError, segment } from "../../engine.js";
 import { attempt, confirm } from "../../messages.js";
 import { formDialog } from "./form_dialog.js";
-import { keyed } from "./keyed.js";
+import { keyedList } from "../../keyed_list.js";
 
 /** How many names of models a test shows; a provider may have hundreds. */
 const MOST_NAMES = 12;
@@ -48,7 +48,7 @@ export async function providersDialog(changed) {
     "aria-label": "Providers of models",
     onclose: () => dialog.remove(),
   });
-  const show = keyed(list, (/** @type {Provider} */ each) => each.id, (first) => row(first.id, again));
+  const show = keyedList(list, (/** @type {Provider} */ each) => each.id, (first) => row(first.id, again));
   replace(
     dialog,
     h("h2", {}, "Providers of models"),

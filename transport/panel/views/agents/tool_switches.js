@@ -2,7 +2,7 @@
 
 import { h, replace } from "../../dom.js";
 import { toast } from "../../messages.js";
-import { keyed } from "./keyed.js";
+import { keyedList } from "../../keyed_list.js";
 
 /** From how many tools on there is a field to find some. */
 const MANY = 12;
@@ -39,7 +39,7 @@ export function toolSwitches(store) {
   /** @type {Map<string, { on: boolean }>} */
   const wishes = new Map();
 
-  const show = keyed(list, (/** @type {{ name: string, on: boolean }} */ each) => each.name, ({ name }) => {
+  const show = keyedList(list, (/** @type {{ name: string, on: boolean }} */ each) => each.name, ({ name }) => {
     const box = h("input", { type: "checkbox", role: "switch", onchange: () => set([name], box.checked) });
     return {
       element: h("li", {}, h("label", { class: "switch" }, box, h("code", {}, name))),

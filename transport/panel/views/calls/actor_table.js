@@ -3,7 +3,7 @@
 import { duration, h } from "../../dom.js";
 import { api } from "../../engine.js";
 import { watch } from "../../watch.js";
-import { keyedList, setText } from "../tools/keyed_list.js";
+import { keyedList, setText } from "../../keyed_list.js";
 
 /**
  * @typedef {{
@@ -80,7 +80,7 @@ export function actorTable() {
   };
 }
 
-/** @returns {import("../tools/keyed_list.js").Row<Actor>} */
+/** @returns {import("../../keyed_list.js").Row<Actor>} */
 function actorRow() {
   const name = h("th", { scope: "row", class: "mono" });
   const cells = COLUMNS.map(() => h("td", { class: "number" }));

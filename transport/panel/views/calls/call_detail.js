@@ -13,7 +13,7 @@ import { clock, duration, h, icon, replace } from "../../dom.js";
 import { api, EngineError, segment } from "../../engine.js";
 import { copy } from "../../messages.js";
 import { addressOf as addressOfProgram } from "../programs/program_list.js";
-import { setText } from "../tools/keyed_list.js";
+import { setText } from "../../keyed_list.js";
 import { addressOf as addressOfTool } from "../tools/tool_row.js";
 import { elapsedOf, stateOf } from "./call_words.js";
 import { contentOf, pretty, textOf } from "./call_content.js";

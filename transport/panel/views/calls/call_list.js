@@ -6,7 +6,7 @@
  */
 
 import { h } from "../../dom.js";
-import { setText } from "../tools/keyed_list.js";
+import { setText } from "../../keyed_list.js";
 import { callListRow, COLUMNS } from "./call_list_row.js";
 
 /** Rows above and below what is seen, so that a short scroll finds them there. */

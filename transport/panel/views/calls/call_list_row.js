@@ -1,7 +1,7 @@
 /** One row of the list of calls. */
 
 import { clock, h } from "../../dom.js";
-import { setText } from "../tools/keyed_list.js";
+import { setText } from "../../keyed_list.js";
 import { stateOf, tookOf, whoOf } from "./call_words.js";
 
 /** @typedef {import("./call_feed.js").CallRow} CallRow */

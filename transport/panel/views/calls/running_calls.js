@@ -3,7 +3,7 @@
 import { duration, h } from "../../dom.js";
 import { api } from "../../engine.js";
 import { attempt } from "../../messages.js";
-import { keyedList, setText } from "../tools/keyed_list.js";
+import { keyedList, setText } from "../../keyed_list.js";
 import { addressOf } from "./call_feed.js";
 import { elapsedOf, whoOf } from "./call_words.js";
 
@@ -60,7 +60,7 @@ export const cancelCall = (id) => attempt(() => api.post(`/api/calls/${id}/cance
 
 /**
  * @param {CallRow} first
- * @returns {import("../tools/keyed_list.js").Row<CallRow>}
+ * @returns {import("../../keyed_list.js").Row<CallRow>}
  */
 function runningRow(first) {
   const { id } = first;

@@ -4,7 +4,7 @@ import { h } from "../../dom.js";
 import { api, segment, subscribe } from "../../engine.js";
 import { watch } from "../../watch.js";
 import { counted } from "../tools/words.js";
-import { keyedList, setText } from "../tools/keyed_list.js";
+import { keyedList, setText } from "../../keyed_list.js";
 
 /**
  * @typedef {{
@@ -85,7 +85,7 @@ export function sessionTable() {
   };
 }
 
-/** @returns {import("../tools/keyed_list.js").Row<Session>} */
+/** @returns {import("../../keyed_list.js").Row<Session>} */
 function sessionRow() {
   const client = h("td", {});
   const protocol = h("td", { class: "mono" });

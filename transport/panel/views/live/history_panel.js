@@ -9,7 +9,7 @@
 import { h, icon } from "../../dom.js";
 import { api } from "../../engine.js";
 import { attempt, toast } from "../../messages.js";
-import { keyedList, setText } from "../tools/keyed_list.js";
+import { keyedList, setText } from "../../keyed_list.js";
 import { counted } from "../tools/words.js";
 
 export function historyPanel() {
@@ -122,7 +122,7 @@ function showButton(button, word, step) {
 /**
  * @param {Row} first
  * @param {(way: "undo" | "redo", steps: number) => void} move
- * @returns {import("../tools/keyed_list.js").Row<Row>}
+ * @returns {import("../../keyed_list.js").Row<Row>}
  */
 function stepRow(first, move) {
   let row = first;

@@ -4,7 +4,7 @@ import { clock, h } from "../../dom.js";
 import { api, EngineError, segment, subscribe } from "../../engine.js";
 import { addressOf, callFeed } from "../calls/call_feed.js";
 import { stateOf, tookOf, whoOf } from "../calls/call_words.js";
-import { keyedList, setText } from "../tools/keyed_list.js";
+import { keyedList, setText } from "../../keyed_list.js";
 
 /** @typedef {import("../calls/call_feed.js").CallRow} CallRow */
 
@@ -75,7 +75,7 @@ export function justNow() {
   };
 }
 
-/** @returns {import("../tools/keyed_list.js").Row<CallRow>} */
+/** @returns {import("../../keyed_list.js").Row<CallRow>} */
 function callItem() {
   const tool = h("span", { class: "mono now-tool" });
   const state = h("span", { class: "badge" });

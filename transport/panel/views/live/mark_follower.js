@@ -10,7 +10,7 @@
 
 import { h } from "../../dom.js";
 import { api, EngineError } from "../../engine.js";
-import { keyedList, setText } from "../tools/keyed_list.js";
+import { keyedList, setText } from "../../keyed_list.js";
 
 /** How long something stays marked, milliseconds; then it fades, which `live.css` does within this time. */
 const MARKED_MS = 6000;
@@ -164,7 +164,7 @@ function marksSince(at, revision) {
   return api.get(`/api/view/marks?${parameters}`);
 }
 
-/** @returns {import("../tools/keyed_list.js").Row<Living>} */
+/** @returns {import("../../keyed_list.js").Row<Living>} */
 function markRow() {
   const label = h("span", { class: "mark-label" });
   const element = h("div", { class: "mark", role: "listitem", tabindex: "-1" }, label);

@@ -7,7 +7,7 @@
  */
 
 import { h, replace } from "../../dom.js";
-import { setText } from "../tools/keyed_list.js";
+import { setText } from "../../keyed_list.js";
 
 /** One step of the zoom, and how far it goes from the size that fits. */
 const STEP = 1.25;

@@ -4,7 +4,7 @@ import { h, icon } from "../../dom.js";
 import { api } from "../../engine.js";
 import { copy } from "../../messages.js";
 import { watch } from "../../watch.js";
-import { setText } from "../tools/keyed_list.js";
+import { setText } from "../../keyed_list.js";
 
 const COMMAND = "space opencode";
 

@@ -12,7 +12,7 @@ import { clock, duration, h, icon, replace } from "../../dom.js";
 import { api, segment } from "../../engine.js";
 import { attempt, copy, toast } from "../../messages.js";
 import { watch } from "../../watch.js";
-import { setText, whenChanged } from "../tools/keyed_list.js";
+import { setText, whenChanged } from "../../keyed_list.js";
 import { counted } from "../tools/words.js";
 import { codeLines } from "./highlight.js";
 import { outcomeOf, startOf } from "./program_list.js";

@@ -2,7 +2,7 @@
 
 import { clock, duration, h } from "../../dom.js";
 import { segment } from "../../engine.js";
-import { keyedList, setText } from "../tools/keyed_list.js";
+import { keyedList, setText } from "../../keyed_list.js";
 import { counted } from "../tools/words.js";
 
 /**
@@ -65,7 +65,7 @@ export function programList(open) {
 /**
  * @param {ProgramFacts} program
  * @param {() => string | null} open
- * @returns {import("../tools/keyed_list.js").Row<ProgramFacts>}
+ * @returns {import("../../keyed_list.js").Row<ProgramFacts>}
  */
 function row(program, open) {
   const badge = h("span", { class: "badge" });

@@ -1,7 +1,7 @@
 /** Whether programs can be run, and by what: the code runtime as `/status` tells of it. */
 
 import { h, replace } from "../../dom.js";
-import { whenChanged } from "../tools/keyed_list.js";
+import { whenChanged } from "../../keyed_list.js";
 import { counted, sentence } from "../tools/words.js";
 
 /**

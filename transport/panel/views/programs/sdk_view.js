@@ -5,7 +5,7 @@ import { EngineError, segment, send } from "../../engine.js";
 import { copy } from "../../messages.js";
 import { watch } from "../../watch.js";
 import { agentSelect } from "../tools/agent_select.js";
-import { setText } from "../tools/keyed_list.js";
+import { setText } from "../../keyed_list.js";
 import { codeLines, fencedLines } from "./highlight.js";
 import { textSearch } from "./text_search.js";
 

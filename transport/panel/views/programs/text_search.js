@@ -1,7 +1,7 @@
 /** A search in a long text on the page: how often, where, and from one place to the next. Changes nothing of the text. */
 
 import { h, icon } from "../../dom.js";
-import { setText } from "../tools/keyed_list.js";
+import { setText } from "../../keyed_list.js";
 
 /** Places that are shown, at most: beyond that, nobody goes from one to the next. */
 const MOST_PLACES = 999;

@@ -1,7 +1,7 @@
 /** The calls of a program in the order in which they were made, each as a bar over the time that it took. */
 
 import { duration, h, replace } from "../../dom.js";
-import { keyedList, setText } from "../tools/keyed_list.js";
+import { keyedList, setText } from "../../keyed_list.js";
 import { addressOf } from "../tools/tool_row.js";
 
 /**
@@ -41,7 +41,7 @@ export function timeline() {
   };
 }
 
-/** @returns {import("../tools/keyed_list.js").Row<Bar>} */
+/** @returns {import("../../keyed_list.js").Row<Bar>} */
 function callRow() {
   const tool = h("a", { class: "mono" });
   const took = h("span", { class: "quiet small call-took" });

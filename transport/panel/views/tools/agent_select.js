@@ -3,7 +3,7 @@
 import { h, replace } from "../../dom.js";
 import { api } from "../../engine.js";
 import { watch } from "../../watch.js";
-import { whenChanged } from "./keyed_list.js";
+import { whenChanged } from "../../keyed_list.js";
 import { agentName } from "./words.js";
 
 /**

@@ -3,7 +3,7 @@
 import { clock, h, replace } from "../../dom.js";
 import { watch } from "../../watch.js";
 import { api } from "../../engine.js";
-import { keyedList, setText } from "./keyed_list.js";
+import { keyedList, setText } from "../../keyed_list.js";
 import { addressOf } from "./tool_row.js";
 import { ago, counted } from "./words.js";
 
@@ -83,7 +83,7 @@ export function contextChanges() {
 
 /**
  * @param {Change} change
- * @returns {import("./keyed_list.js").Row<Change>}
+ * @returns {import("../../keyed_list.js").Row<Change>}
  */
 function changeRow(change) {
   const when = h("time", { class: "quiet small", title: clock(change.at) });

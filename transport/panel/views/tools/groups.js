@@ -1,7 +1,7 @@
 /** The sections of the view "Tools": the groups of presets, the tools of no preset, and overrides of presets that are gone. */
 
 import { h } from "../../dom.js";
-import { keyedList, setText } from "./keyed_list.js";
+import { keyedList, setText } from "../../keyed_list.js";
 import { presetRow } from "./preset_row.js";
 import { keyOfTool, toolRow } from "./tool_row.js";
 import { isOffered } from "./words.js";
@@ -53,7 +53,7 @@ export function groupsOf({ presets, tools, orphans }, expanded) {
  * @param {string} name
  * @param {() => import("./tool_row.js").Shown} shown
  * @param {Parameters<typeof presetRow>[2]} deeds
- * @returns {import("./keyed_list.js").Row<GroupItem>}
+ * @returns {import("../../keyed_list.js").Row<GroupItem>}
  */
 export function groupSection(name, shown, deeds) {
   const heading = { [LOOSE]: "Tools without a preset", [ORPHANS]: "Your word about presets that are gone" }[name] ??
@@ -96,7 +96,7 @@ export function groupSection(name, shown, deeds) {
 /**
  * @param {string} name
  * @param {import("./tool_row.js").Deeds} deeds
- * @returns {import("./keyed_list.js").Row<Known["orphans"][0]>}
+ * @returns {import("../../keyed_list.js").Row<Known["orphans"][0]>}
  */
 function orphanRow(name, deeds) {
   const said = h("span", { class: "quiet" });

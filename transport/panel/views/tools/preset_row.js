@@ -1,7 +1,7 @@
 /** One preset in its group: whether it is active and why, its risk, the person's word about it, and its tools. */
 
 import { h, icon, replace } from "../../dom.js";
-import { keyedList, setText, whenChanged } from "./keyed_list.js";
+import { keyedList, setText, whenChanged } from "../../keyed_list.js";
 import { overrideControl } from "./override.js";
 import { contextButtons, keyOfTool, toolRow } from "./tool_row.js";
 import { counted, presetState, riskKind, riskLabel } from "./words.js";
@@ -18,7 +18,7 @@ import { counted, presetState, riskKind, riskLabel } from "./words.js";
  * @param {string} name
  * @param {() => Shown} shown
  * @param {Deeds & { expand: (preset: string, expanded: boolean) => void }} deeds
- * @returns {import("./keyed_list.js").Row<PresetItem>}
+ * @returns {import("../../keyed_list.js").Row<PresetItem>}
  */
 export function presetRow(name, shown, deeds) {
   let isExpanded = false;

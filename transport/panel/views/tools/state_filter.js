@@ -1,7 +1,7 @@
 /** Which states of tools are shown: all, what is offered or not, or one state alone. */
 
 import { h, replace } from "../../dom.js";
-import { whenChanged } from "./keyed_list.js";
+import { whenChanged } from "../../keyed_list.js";
 import { isOffered, stateLabel } from "./words.js";
 
 /** @typedef {import("./words.js").ToolFacts} ToolFacts */

@@ -5,7 +5,7 @@
 
 import { h, replace } from "../../dom.js";
 import { api, EngineError, segment } from "../../engine.js";
-import { setText, whenChanged } from "./keyed_list.js";
+import { setText, whenChanged } from "../../keyed_list.js";
 import { schemaView } from "./schema_view.js";
 import { factsOf, patternWords, riskKind, riskLabel, sentence, stateKind, stateLabel } from "./words.js";
 
@@ -38,7 +38,7 @@ export const addressOf = (name) => name === null ? "#/tools" : `#/tools/${segmen
 /**
  * @param {() => Shown} shown
  * @param {Deeds} deeds
- * @returns {import("./keyed_list.js").Row<ToolFacts>}
+ * @returns {import("../../keyed_list.js").Row<ToolFacts>}
  */
 export function toolRow(shown, deeds) {
   const link = h("a", { class: "tool-name mono" });
