@@ -18,6 +18,7 @@ from protocol.prompt import PromptOutcome
 from protocol.resource import ResourceNotFoundError, ResourceOutcome
 from protocol.result import outcome_of_error
 from protocol.tool import ToolCall, ToolError, ToolOutcome
+from space_unit.border import is_cancelling_alone, pass_cancelling
 
 _log = structlog.stdlib.get_logger("mcp")
 
@@ -42,8 +43,10 @@ async def attempt_tool(call: PreparedCall, interaction: ToolCall) -> ToolOutcome
         return outcome_of_error(definition.name, error)
     except (EngineError, ActorError) as error:
         return ToolOutcome.error(str(error))
-    except Exception as error:  # noqa: BLE001 - the boundary of a tool: whatever its author got wrong ends here
-        _log.exception("tool_failed", tool=definition.name)
+    except BaseException as error:  # noqa: BLE001 - the boundary of a tool: whatever its author got wrong ends here
+        if not is_cancelling_alone(error):
+            _log.exception("tool_failed", tool=definition.name)
+        await pass_cancelling(error)
         return CrashedTool(outcome_of_error(definition.name, error))
 
 
@@ -76,8 +79,10 @@ async def _run_other(decision: ReadResource | GetPrompt | Complete, call: Call) 
         return Failure(str(error), malformed=True)
     except (ToolError, EngineError, ActorError) as error:
         return Failure(str(error) or f"{call.name} could not do what was asked")
-    except Exception as error:  # noqa: BLE001 - the boundary of a body: whatever its author got wrong ends here
-        _log.exception("request_failed", name=call.name)
+    except BaseException as error:  # noqa: BLE001 - the boundary of a body: whatever its author got wrong ends here
+        if not is_cancelling_alone(error):
+            _log.exception("request_failed", name=call.name)
+        await pass_cancelling(error)
         kind = type(error).__name__
         return Failure(f"{call.name} failed inside the engine ({kind}); its details are in the engine's log")
 

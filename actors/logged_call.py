@@ -15,10 +15,14 @@ import trio
 from mcp_types import TextContent
 
 from actors.kept_values import NOTHING, KeptContent, KeptJson, keep_content, keep_json, shorten_content
+from actors.program_log import without_middle
 from protocol.tool import ToolOutcome
 
 PREVIEW_CHARACTERS = 200
 """Of the arguments in a row, and of what is kept of a large call that gave way to later ones."""
+
+NAME_CHARACTERS = 200
+"""Of the name by which a tool was called: no tool's own is longer, and a wrong one may be of any length."""
 
 SAID_CHARACTERS = 500
 """Of the line that says why a call has failed, and of what a call says about its progress."""
@@ -122,7 +126,7 @@ class LoggedCall:
         self.id = call_id
         self.version = 0
         self.caller = caller
-        self.tool = tool
+        self.tool = without_middle(tool, NAME_CHARACTERS)
         self.via: str | None = None
         self.program_id = caller.program_id
         self.task_id: str | None = None
@@ -176,7 +180,8 @@ class LoggedCall:
 
     def calls_by_name(self, tool: str, arguments: object) -> None:
         """Say that it is a call of another tool, by its name."""
-        self.via, self.tool, self.arguments = self.tool, tool, keep_json(arguments)
+        self.via, self.tool = self.tool, without_middle(tool, NAME_CHARACTERS)
+        self.arguments = keep_json(arguments)
         self._keeper.changed(self)
 
     def nested(self, tool: str, arguments: object, program_id: str, cancel: Cancel | None = None) -> LoggedCall:
@@ -282,7 +287,14 @@ def logged_of(call: object) -> LoggedCall | None:
 
 
 def _first_line(text: str) -> str:
-    return text[:SAID_CHARACTERS].strip().partition("\n")[0]
+    """The line that says why: a first one that ends in a colon says it in the next."""
+    first, _, rest = text[:SAID_CHARACTERS].strip().partition("\n")
+    return (
+        f"{first} {rest.strip().partition(_LINE_END)[0].removeprefix('- ')}".strip() if first.endswith(":") else first
+    )
+
+
+_LINE_END = "\n"
 
 
 _PROGRESS = ("done", "total", "message")

@@ -166,7 +166,7 @@ class ProxyConnection:
 
     async def _run_http(self, url: str, started: Callable[[], None]) -> None:
         async with (
-            http_client(self._target) as client,
+            http_client(self._target, self._log.say) as client,
             streamable_http_client(url, http_client=client) as streams,
         ):
             await self._talk(streams, started)

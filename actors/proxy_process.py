@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from actors.process import end_group
 from actors.process_groups import ProcessGroups
+from actors.proxy_depth import within_depth
 from actors.proxy_log import ProxyLog
 from actors.proxy_target import ProxyServerError
 
@@ -139,16 +140,21 @@ async def _message(line: bytes, log: ProxyLog) -> JSONRPCMessage | None:
         return None
     try:
         if len(line) >= THREAD_BYTES:
-            return await trio.to_thread.run_sync(_parsed, line)
-        return _parsed(line)
+            notes: list[str] = []
+            # The log is the event loop's; a thread tells it afterwards.
+            message = await trio.to_thread.run_sync(_parsed, line, notes.append, abandon_on_cancel=True)
+            for note in notes:
+                log.say(note)
+            return message
+        return _parsed(line, log.say)
     except ValidationError:
         shown = line[:_JUNK_SHOWN].decode("utf-8", "replace")
         log.printed(f"(among its messages) {shown}{'…' if len(line) > _JUNK_SHOWN else ''}\n")
         return None
 
 
-def _parsed(line: bytes) -> JSONRPCMessage:
-    return jsonrpc_message_adapter.validate_json(line, by_name=False)
+def _parsed(line: bytes, say: Callable[[str], object]) -> JSONRPCMessage:
+    return jsonrpc_message_adapter.validate_json(within_depth(line, say), by_name=False)
 
 
 async def _write(process: trio.Process, outgoing: Outgoing) -> None:

@@ -189,6 +189,7 @@ class ProxyServer:
                 await nursery.start(connection.run)
                 # From here on calls go through, and `retired` asks it to leave.
                 self._connection = connection
+                self._away = "it has answered, and not listed its tools yet"
                 if self._ending:
                     connection.leave()
                 await self._adopt(connection)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import ClassVar
 
 from actors import ranks
@@ -112,10 +113,8 @@ class ReadKnown(Message[KnownCapabilities]):
 
 
 @dataclass(frozen=True, slots=True)
-class FindAdapter(Message[ToolAdapter | None]):
-    """The adapter of the tool of that MCP name, offered or not; the first of those that share it. None for no tool."""
-
-    mcp_name: str
+class ReadAdapters(Message[Mapping[str, ToolAdapter]]):
+    """The adapters of all tools that exist, offered or not, by MCP name; of those that share one, the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +223,12 @@ class ResolutionActor(Actor[Capabilities]):
             groups=frozenset(preset.group for preset in presets if preset.group is not None),
         )
 
-    @handles(FindAdapter)
-    async def _find_adapter(self, message: FindAdapter) -> ToolAdapter | None:
-        return next((each for each in self.state.adapters if each.mcp_name == message.mcp_name), None)
+    @handles(ReadAdapters)
+    async def _read_adapters(self, message: ReadAdapters) -> Mapping[str, ToolAdapter]:
+        found: dict[str, ToolAdapter] = {}
+        for adapter in self.state.adapters:
+            found.setdefault(adapter.mcp_name, adapter)
+        return MappingProxyType(found)
 
     @handles(ViewPresets)
     async def _view_presets(self, message: ViewPresets) -> PresetView:

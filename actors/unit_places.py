@@ -9,6 +9,9 @@ from pathlib import Path
 
 from engine.units.manifest import MANIFEST, InvalidUnitError, check_unit_name
 
+ENTRY = "unit.py"
+"""What a folder has that was meant to be a unit, even where it lacks its manifest."""
+
 MAX_UNITS = 200
 """Of one root; the rest of a folder with more is left alone."""
 
@@ -56,8 +59,8 @@ class UnitPlaces:
 
 
 def _places(root: Path) -> list[tuple[str, UnitPlace]]:
-    if (root / MANIFEST).is_file():
-        return [(root.name, UnitPlace(root, _why_not(root.name)))]
+    if _may_be_unit(root):
+        return [(root.name, UnitPlace(root, _why_not(root)))]
     try:
         entries = sorted(os.scandir(root), key=lambda entry: entry.name)
     except OSError:
@@ -65,9 +68,9 @@ def _places(root: Path) -> list[tuple[str, UnitPlace]]:
     found: list[tuple[str, UnitPlace]] = []
     for entry in entries:
         path = root / entry.name
-        if entry.name.startswith(".") or not (path / MANIFEST).is_file():
+        if entry.name.startswith(".") or not _may_be_unit(path):
             continue
-        problem = _why_not(entry.name)
+        problem = _why_not(path)
         if entry.is_symlink():
             problem = "it is a symbolic link, and links are not followed; name its target with --units"
         if len(found) < MAX_UNITS:
@@ -75,9 +78,15 @@ def _places(root: Path) -> list[tuple[str, UnitPlace]]:
     return found
 
 
-def _why_not(name: str) -> str | None:
+def _may_be_unit(path: Path) -> bool:
+    return (path / MANIFEST).is_file() or (path / ENTRY).is_file()
+
+
+def _why_not(path: Path) -> str | None:
     try:
-        check_unit_name(name)
+        check_unit_name(path.name)
     except InvalidUnitError as error:
         return str(error)
+    if not (path / MANIFEST).is_file():
+        return f"it has {ENTRY} and no {MANIFEST}, which makes a folder a unit; an empty one will do"
     return None

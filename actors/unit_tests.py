@@ -21,7 +21,7 @@ from actors.process import run_shell
 from actors.process_groups import ProcessGroups
 from engine.errors import EngineError, InvalidArgumentError
 from engine.shell import ShellCommand, ShellResult, cut_middle
-from engine.units.report import MAX_TEST_SECONDS, TestEnding, TestReport, read_report
+from engine.units.report import MAX_TEST_SECONDS, TestEnding, TestReport, read_report, told_whole
 from presets.unit_shop import TestProgress
 
 SHOWN_OUTPUT_BYTES = 12_000
@@ -36,14 +36,17 @@ MAX_OUTPUT_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestRun:
-    """The report of a run, what it printed, and how the process ended, in words."""
+    """The report of a run, what it printed, and how the process ended, in words.
+
+    `for_log` is all of it: what was printed, and whole tracebacks, which the report cuts and the output does not have.
+    """
 
     __test__ = False
 
     report: TestReport
     output: str
     output_is_cut: bool
-    whole_output: str
+    for_log: str
     ended: str
 
 
@@ -73,16 +76,15 @@ async def run_unit_tests(
             telling.cancel_scope.cancel()
         if isinstance(done, EngineError):
             raise done
-        report = read_report(
-            _lines(scratch / "report"), timed_out=done.timed_out, seconds=round(time.monotonic() - started, 3)
-        )
+        lines = _lines(scratch / "report")
+        report = read_report(lines, timed_out=done.timed_out, seconds=round(time.monotonic() - started, 3))
         printed = _tail(scratch / "output") + done.stderr.encode()
         shown = cut_middle(printed, SHOWN_OUTPUT_BYTES)
         return TestRun(
             report=report,
             output=shown.text,
             output_is_cut=shown.omitted_bytes > 0,
-            whole_output=printed.decode("utf-8", "replace"),
+            for_log=f"{printed.decode('utf-8', 'replace')}{told_whole(lines)}",
             ended=_ended(report, done.exit_code, done.signal),
         )
     finally:

@@ -11,8 +11,8 @@ import json
 import os
 import shutil
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from actors.unit_kind import LoadedUnit, UnitHost, UnitKind, UnitLoadError
 from actors.unit_places import UnitPlaces
 from actors.unit_resolve import resolve_units
 from actors.unit_tests import run_unit_tests
+from actors.unit_turns import UnitTurns, alone_in
 from actors.unit_watch import watch_folders
 from actors.units import PlaceUnit, ReportUnit, TakeUnit, UnitsActor
 from engine.errors import ConflictError, EngineError, NotFoundError
@@ -89,7 +90,7 @@ class UnitWorkshop:
         self.logs = UnitLogs(home / "unit-logs")
         """What is known of each unit's life, for people and models."""
         self._snapshots = UnitSnapshots(home / "unit-snapshots")
-        self._locks: dict[str, _Turns] = {}
+        self._turns = UnitTurns()
         self._changed: set[str] = set()
         self._woken = trio.Event()
 
@@ -135,15 +136,15 @@ class UnitWorkshop:
     async def look(self, unit: str) -> UnitLook:
         """See `UnitShop`."""
         row, folder = self.row(unit), await self._folder(unit)
-        contents = await self._in_thread(folder.contents)
+        contents = await self._beside(folder.contents)
         values = (await self._app.execute(ReadUnitValues(unit=unit))).result
-        snapshots = await self._in_thread(partial(self._snapshots.ids, unit))
+        snapshots = await self._beside(partial(self._snapshots.ids, unit))
         return UnitLook(row=row, files=listing_of(contents), snapshots=snapshots, state_keys=tuple(values))
 
     async def read_source(self, unit: str, path: str) -> ReadSource:
         """See `UnitShop`."""
         folder = await self._folder(unit)
-        text = await self._in_thread(partial(folder.text, path))
+        text = await self._beside(partial(folder.text, path))
         return ReadSource(unit=unit, path=folder.checked(path), text=text, hash=hash_of(text.encode()))
 
     async def read_log(
@@ -157,24 +158,33 @@ class UnitWorkshop:
     ) -> LogPage:
         """See `UnitShop`."""
         self.row(unit)
-        lines = await self._in_thread(partial(self.logs.lines, unit))
+        lines = await self._beside(partial(self.logs.lines, unit))
         return choose_lines(lines, last=last, offset=offset, limit=limit, grep=grep)
 
     # Changing
 
     async def change(self, unit: str, change: UnitChange) -> ChangedUnit:
         """See `UnitShop`."""
-        async with self._lock(unit):
-            folder = await self._folder(unit)
-            changes = await self._in_thread(partial(planned_changes, folder, change))
+        async with self._turn(unit) as folder:
+            changes = await self._beside(partial(planned_changes, folder, change))
             return await self._make(folder, changes, change.reason)
+
+    async def _begin(self, folder: UnitFolder) -> UnitRow:
+        """Load a unit that was just made; when it does not load, it is gone again."""
+        try:
+            async with alone_in(folder.path):
+                return await self._load(folder, report=False)
+        except BaseException:
+            with trio.CancelScope(shield=True):
+                await self._in_thread(partial(shutil.rmtree, folder.path, ignore_errors=True))
+                await self._forget(folder.name)
+            raise
 
     async def restore(self, unit: str, snapshot: str) -> ChangedUnit:
         """See `UnitShop`."""
-        async with self._lock(unit):
-            folder = await self._folder(unit)
-            kept = await self._in_thread(partial(self._snapshots.read, unit, snapshot))
-            before = await self._in_thread(folder.contents)
+        async with self._turn(unit) as folder:
+            kept = await self._beside(partial(self._snapshots.read, unit, snapshot))
+            before = await self._beside(folder.contents)
             gone: dict[str, bytes | None] = {path: None for path in before if path not in kept.files}
             changed = {path: data for path, data in kept.files.items() if before.get(path) != data}
             return await self._make(folder, {**gone, **changed}, f"restore {snapshot}")
@@ -186,32 +196,25 @@ class UnitWorkshop:
         contents = template_files(unit)
         if files is not None:
             contents = {path: bytes_of(path, text) for path, text in files.items()}
-        async with self._lock(unit):
+        async with self._turns.of(unit):
             if any(row.name == unit for row in self.rows()):
                 raise ConflictError(f"a unit {unit!r} already exists; choose another name, or change that one")
             folder = await self._in_thread(partial(make_unit, self._options.roots[0], unit, contents))
-            try:
-                row = await self._load(folder, report=False)
-            except BaseException:
-                with trio.CancelScope(shield=True):
-                    await self._in_thread(partial(shutil.rmtree, folder.path, ignore_errors=True))
-                    await self._forget(unit)
-                raise
+            row = await self._begin(folder)
         return ChangedUnit(row=row, files=listing_of(contents), deleted=(), snapshot=None, reloaded=True)
 
     async def snapshot(self, unit: str) -> TakenSnapshot:
         """See `UnitShop`."""
-        async with self._lock(unit):
-            folder = await self._folder(unit)
-            files = await self._in_thread(folder.contents)
+        async with self._turn(unit) as folder:
+            files = await self._beside(folder.contents)
             taken = await self._in_thread(partial(self._snapshots.take, unit, files, "asked for", datetime.now(UTC)))
         values = (await self._app.execute(ReadUnitValues(unit=unit))).result
         return TakenSnapshot(snapshot=taken, state={key: json.loads(value) for key, value in values.items()})
 
     async def reload(self, unit: str) -> UnitRow:
         """See `UnitShop`."""
-        async with self._lock(unit):
-            return await self._load(await self._folder(unit))
+        async with self._turn(unit) as folder:
+            return await self._load(folder)
 
     async def run_tests(
         self,
@@ -224,34 +227,40 @@ class UnitWorkshop:
         folder = await self._folder(unit)
         environment, groups = self._app.shell_environment(), self._app.process_groups
         ran = await run_unit_tests(folder.path, only, seconds, environment, groups, progress)
-        self.logs.write(unit, f"tests: {ran.ended}\n{ran.whole_output}")
+        self.logs.write(unit, f"tests: {ran.ended}\n{ran.for_log}")
         return RanTests(unit=unit, report=ran.report, output=ran.output, output_is_cut=ran.output_is_cut)
 
     # Following
 
     async def refresh(self, unit: str) -> None:
         """Let what is loaded follow what lies on disk: load, load again, take away. Never raises for a broken unit."""
-        async with self._lock(unit):
-            path = await self._in_thread(partial(self._places.find, unit))
-            row = next((row for row in self.rows() if row.name == unit), None)
-            if path is None:
+        async with self._turns.of(unit):
+            place = await self._beside(partial(self._places.find, unit))
+            if place is None:
                 await self._forget(unit)
                 return
-            if path.problem is not None:
-                await self._failed(_bare_row(unit, path.path, path.problem))
+            if place.problem is not None:
+                await self._failed(_bare_row(unit, place.path, place.problem))
                 return
-            try:
-                folder = await self._in_thread(partial(UnitFolder, path.path))
-                source = await self._in_thread(folder.read)
-            except EngineError as error:
-                await self._failed(_bare_row(unit, path.path, str(error)))
-                return
-            if row is not None and row.fingerprint == source.fingerprint and row.folder == str(folder.path):
-                return
-            try:
-                await self._load(folder, source)
-            except (EngineError, UnitLoadError):
-                return  # it stands in the row and in the log
+            async with alone_in(place.path):
+                # Whoever had the folder may have taken it away, as one does that could not be loaded.
+                if await self._beside(partial(self._places.find, unit)) == place:
+                    await self._follow_folder(unit, place.path)
+
+    async def _follow_folder(self, unit: str, path: Path) -> None:
+        row = next((row for row in self.rows() if row.name == unit), None)
+        try:
+            folder = await self._beside(partial(UnitFolder, path))
+            source = await self._beside(folder.read)
+        except EngineError as error:
+            await self._failed(_bare_row(unit, path, str(error)))
+            return
+        if row is not None and row.fingerprint == source.fingerprint and row.folder == str(folder.path):
+            return
+        try:
+            await self._load(folder, source)
+        except (EngineError, UnitLoadError):
+            return  # it stands in the row and in the log
 
     def _note(self, paths: frozenset[Path]) -> None:
         """What has changed on disk, as names of units; a root stands for all that are in it."""
@@ -259,7 +268,7 @@ class UnitWorkshop:
         self._woken.set()
 
     async def _follow(self, nursery: trio.Nursery, first: trio.Event) -> None:
-        names = await self._in_thread(self._places.names)
+        names = await self._beside(self._places.names)
         async with trio.open_nursery() as loading:
             for name in names:
                 loading.start_soon(self._refresh, name)
@@ -284,14 +293,14 @@ class UnitWorkshop:
     async def _make(self, folder: UnitFolder, changes: Mapping[str, bytes | None], reason: str) -> ChangedUnit:
         """Make the changes and load the unit; with an error everything is as it was."""
         unit = folder.name
-        before = await self._in_thread(folder.contents)
+        before = await self._beside(folder.contents)
         changes = {path: data for path, data in changes.items() if before.get(path) != data}
         if not changes:
             return ChangedUnit(row=self.row(unit), files=(), deleted=(), snapshot=None, reloaded=False)
         taken = await self._in_thread(partial(self._snapshots.take, unit, before, reason, datetime.now(UTC)))
         try:
             await self._in_thread(partial(folder.change, changes))
-            source = await self._in_thread(folder.read)
+            source = await self._beside(folder.read)
             row = self.row(unit)
             reloaded = row.state is not UnitState.LOADED or row.fingerprint != source.fingerprint
             if reloaded:
@@ -315,9 +324,10 @@ class UnitWorkshop:
         """
         unit = folder.name
         row = _bare_row(unit, folder.path, None)
+        before = self._row_or_none(unit)
         loaded: LoadedUnit | None = None
         try:
-            source = await self._in_thread(folder.read) if source is None else source
+            source = await self._beside(folder.read) if source is None else source
             manifest = source.manifest
             row = replace(
                 row,
@@ -328,6 +338,9 @@ class UnitWorkshop:
             )
             if not manifest.enabled:
                 return await self._actor.ask(ReportUnit(replace(row, state=UnitState.DISABLED)))
+            if report:
+                # Without a fingerprint: what is only being loaded must not be taken for loaded.
+                await self._actor.ask(ReportUnit(replace(row, state=UnitState.LOADING, fingerprint="")))
             loaded = await self._kind(manifest.kind).load(source, self._host(row))
             placed = await self._actor.ask(PlaceUnit(row, loaded))
         except UnitLoadError as error:
@@ -341,9 +354,21 @@ class UnitWorkshop:
         except BaseException:
             if loaded is not None and not self._serves(loaded):
                 loaded.retire()
+            await self._show_again(unit, before)
             raise
         self.logs.write(unit, f"loaded version {placed.version}: {', '.join(placed.tools) or 'no tools'}")
         return placed
+
+    async def _show_again(self, unit: str, before: UnitRow | None) -> None:
+        """Show a unit as it was before a load of it that was cut off."""
+        now = self._row_or_none(unit)
+        if now is None or now.state is not UnitState.LOADING:
+            return
+        with trio.CancelScope(shield=True), suppress(ActorError):
+            await self._actor.ask(TakeUnit(unit) if before is None else ReportUnit(before))
+
+    def _row_or_none(self, unit: str) -> UnitRow | None:
+        return next((row for row in self.rows() if row.name == unit), None)
 
     def _serves(self, loaded: LoadedUnit) -> bool:
         return any(held.loaded is loaded for held in self._actor.state.values())
@@ -377,34 +402,25 @@ class UnitWorkshop:
         if self._options is None:
             raise _no_units()
         row = self.row(unit)
-        return await self._in_thread(partial(UnitFolder, Path(row.folder)))
+        return await self._beside(partial(UnitFolder, Path(row.folder)))
 
     @asynccontextmanager
-    async def _lock(self, unit: str) -> AsyncGenerator[None]:
-        """One thing at a time happens to a unit. Kept only while somebody has it or waits."""
-        turns = self._locks.setdefault(unit, _Turns())
-        turns.wanted += 1
-        try:
-            async with turns.lock:
-                yield
-        finally:
-            turns.wanted -= 1
-            if not turns.wanted:
-                self._locks.pop(unit, None)
+    async def _turn(self, unit: str) -> AsyncGenerator[UnitFolder]:
+        """One thing at a time happens to a unit, also among processes: its folder for as long as it is ours."""
+        async with self._turns.of(unit):
+            folder = await self._folder(unit)
+            async with alone_in(folder.path):
+                yield folder
+
+    async def _beside(self, look: Callable[[], ResultT]) -> ResultT:
+        """Read and reckon. Who is cancelled does not wait for it; what it gives is thrown away."""
+        return await trio.to_thread.run_sync(look, abandon_on_cancel=True)
 
     async def _in_thread(self, function: Callable[[], ResultT]) -> ResultT:
-        """Work on files, which is short and must not go on after this unit's next turn has begun."""
+        """Change files, which is short and must not go on after this unit's next turn has begun."""
         with trio.CancelScope(shield=True):
             return await trio.to_thread.run_sync(function)
         raise AssertionError("nothing cancels that scope")
-
-
-@dataclass(slots=True)
-class _Turns:
-    """Who has a unit, and how many want it."""
-
-    lock: trio.Lock = field(default_factory=trio.Lock)
-    wanted: int = 0
 
 
 def _bare_row(unit: str, folder: Path, problem: str | None) -> UnitRow:

@@ -45,7 +45,10 @@ class PlaceUnit(Message[UnitRow]):
 
 @dataclass(frozen=True, slots=True)
 class ReportUnit(Message[UnitRow]):
-    """Show that a unit cannot be loaded, or is disabled. What serves of it goes on serving, unless it is disabled."""
+    """Show that a unit cannot be loaded, is being loaded, or is disabled.
+
+    What serves of it goes on serving, unless it is disabled; while it does, a load that is under way is not shown.
+    """
 
     row: UnitRow
 
@@ -124,6 +127,11 @@ class UnitsActor(Actor[Mapping[str, _Held]]):
         before = self.state.get(row.name)
         if row.state is UnitState.DISABLED:
             await self._withdraw(row.name)
+            self._hold(_Held(row))
+            return row
+        if row.state is UnitState.LOADING:
+            if before is not None and before.loaded is not None:
+                return before.row
             self._hold(_Held(row))
             return row
         if before is not None and before.loaded is not None:

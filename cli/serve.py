@@ -112,6 +112,7 @@ def serve(
 ) -> None:
     """Start the engine and serve until it is told to stop (Ctrl-C)."""
     # Here, not above: the web server takes a while to import, and no other command needs it.
+    from transport.ending import leaving
     from transport.serve import ServeOptions, run
 
     options = ServeOptions(
@@ -133,4 +134,4 @@ def serve(
         agent=agent,
         ask_before_destroying=ask_before_destroying,
     )
-    raise typer.Exit(run(options))
+    raise typer.Exit(leaving(run(options)))

@@ -88,6 +88,7 @@ def serve(
     serves the same folder follows by itself; none is needed.
     """
     # Here, not above: the web server takes a while to import, and no other command needs it.
+    from transport.ending import leaving
     from transport.unit_server import UnitServeOptions, run
 
     kept = (data or default_data_folder()).expanduser().absolute()
@@ -109,7 +110,7 @@ def serve(
         log_format=log_format,
         log_level=log_level,
     )
-    raise typer.Exit(run(options))
+    raise typer.Exit(leaving(run(options)))
 
 
 def new(
@@ -214,7 +215,6 @@ def show(name: Name, url: UrlOption = DEFAULT_URL, token: TokenOption = None, as
             ("kind", unit.kind),
             ("state", unit.state),
             ("version", unit.version),
-            ("tools", ", ".join(unit.tools)),
             ("presets", ", ".join(unit.presets)),
             ("facts", ", ".join(unit.facts)),
             ("prompt blocks", ", ".join(unit.blocks)),
@@ -223,6 +223,8 @@ def show(name: Name, url: UrlOption = DEFAULT_URL, token: TokenOption = None, as
             ("snapshots", ", ".join(unit.snapshots)),
         ],
     )
+    if unit.tools:
+        print_table("Tools", (), [(tool,) for tool in unit.tools])
     print_table("Files", ("file", "bytes"), [(file.path, file.size_bytes) for file in unit.files])
     if unit.problem is not None:
         say(f"\nProblem:\n\n{unit.report or unit.problem}")
@@ -258,7 +260,7 @@ def reload(name: Name, url: UrlOption = DEFAULT_URL, token: TokenOption = None, 
             answer = engine.ask(UnitRow, "POST", f"{PATH}/{segment(name)}/reload")
         except CommandFailedError as failure:
             report = failure.members.get("report")
-            if isinstance(report, str) and not as_json:
+            if isinstance(report, str) and report.rstrip(".") != failure.message.rstrip(".") and not as_json:
                 note(report)
             raise
     if as_json:
@@ -287,7 +289,9 @@ def log(
 
 
 def _row(unit: UnitRow) -> tuple[str, str, int, str, str]:
-    return (unit.name, unit.state, unit.version, ", ".join(unit.tools), unit.folder)
+    # A server behind a proxy has dozens of them; `space unit show` names them.
+    count = len(unit.tools)
+    return (unit.name, unit.state, unit.version, f"{count} tool{'' if count == 1 else 's'}", unit.folder)
 
 
 def _print_tests(tests: UnitTests) -> None:

@@ -24,6 +24,8 @@ class UnitState(StrEnum):
     """What lies on disk cannot be loaded; the version before it still runs."""
     BROKEN = "broken"
     """It cannot be loaded, and nothing of it runs."""
+    LOADING = "loading"
+    """It is being loaded for the first time, or again after it was broken; nothing of it runs yet."""
     DISABLED = "disabled"
     """Its manifest says that it is not to be loaded."""
 

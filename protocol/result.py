@@ -56,7 +56,7 @@ def error_result(text: str) -> bytes:
     return encode({"content": [{"type": "text", "text": encodable(text)}], "isError": True})
 
 
-def outcome_of_error(name: str, error: Exception) -> ToolOutcome:
+def outcome_of_error(name: str, error: BaseException) -> ToolOutcome:
     """What a tool that raised leaves behind: the text of a `ToolError`; of anything else that it is a bug of ours."""
     if isinstance(error, ToolError):
         failed = ToolOutcome.error(str(error) or f"{name} could not do what was asked")

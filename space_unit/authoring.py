@@ -56,7 +56,7 @@ class BlockSpec:
     """What `prompt_block` was told."""
 
     id: str
-    content: str | Callable[[], str]
+    content: str | Callable[[], str | Awaitable[str]]
     role: Role
     order: float
     title: str | None
@@ -141,14 +141,14 @@ def preset(
 
 def prompt_block(
     block_id: str,
-    content: str | Callable[[], str],
+    content: str | Callable[[], str | Awaitable[str]],
     *,
     role: Role = "system",
     order: float = 1000,
     title: str | None = None,
 ) -> BlockSpec:
-    """A block of every prompt that is made of blocks. `content` is its text, or a function that gives it; no text, no
-    block.
+    """A block of every prompt that is made of blocks. `content` is its text, or a function, async or not, that gives
+    it; no text, no block.
 
     `order` places it among the others of its role, which stand at 100, 200 and so on. Keep it in a variable.
     """

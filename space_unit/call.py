@@ -11,6 +11,7 @@ from engine.units.state import ReadUnitValues, SetUnitValues, canonical_json
 from presets.app import App
 from presets.context import FactValue
 from protocol.tool import ToolCall
+from space_unit.plain_fact import plain_fact
 
 
 class State:
@@ -76,4 +77,4 @@ class Call:
         if name not in self._facts:
             known = ", ".join(sorted(self._facts)) or "none"
             raise NotFoundError(f"unit {self.unit!r} declares no fact {name[:80]!r}; context_facts declares: {known}")
-        await self.app.patch_context({name: value})
+        await self.app.patch_context({name: plain_fact(value)})

@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import trio
@@ -24,12 +25,16 @@ from presets.context import FactValue
 from presets.definition import PresetDefinition
 from protocol.interaction import InputNeededError, MalformedAnswerError
 from protocol.jsonrpc import encode
-from protocol.tool import JsonObject, ToolCall, ToolError, ToolOutcome, ToolRun
+from protocol.tool import JsonObject, NotRunError, ToolCall, ToolError, ToolOutcome, ToolRun
 from space_unit.authoring import HOOK_MARK, TOOL_MARK, BlockSpec, FactsSpec, PresetSpec, ToolMark
+from space_unit.border import Done, attempt
 from space_unit.call import Call
 from space_unit.contribution import Contribution, check_contribution, mcp_name_of, tool_id_of
+from space_unit.hook_threads import HookThreads
+from space_unit.outcome_size import bounded_outcome
+from space_unit.plain_fact import plain_fact
 from space_unit.signature import Signature, signature_of
-from space_unit.tracebacks import in_one_line, own_traceback
+from space_unit.tracebacks import in_one_line, own_traceback, words_of
 
 HOOK_SECONDS = 5.0
 """How long a prompt waits for one hook, which has a person or a model waiting behind it."""
@@ -48,7 +53,8 @@ def collect(source: UnitSource, module: Mapping[str, Any], around: Surroundings)
     """The contribution of a module with these names. Raises `InvalidArgumentError` for what cannot be one."""
     facts: dict[str, FactValue] = {}
     for spec in _values(module, FactsSpec):
-        for name, value in spec.facts.items():
+        for name, given in spec.facts.items():
+            value = plain_fact(given)
             if facts.setdefault(name, value) != value:
                 raise InvalidArgumentError(f"fact {name!r} is declared twice; say it once")
     tools: dict[Callable[..., Any], ToolAdapter] = {}
@@ -106,24 +112,37 @@ def _run_of(
     def make_run(app: App) -> ToolRun:
         async def run(raw: JsonObject, call: ToolCall) -> ToolOutcome:
             own = Call(around.unit, app.bound(step_group=call.step_group), call, around.log, facts)
+
+            async def body() -> ToolOutcome:
+                made = _outcome(await function(**signature.arguments(raw, own)), signature)
+                return bounded_outcome(name, made)
+
             with around.in_use():
-                try:
-                    made = await function(**signature.arguments(raw, own))
-                except (ToolError, InputNeededError, MalformedAnswerError):
-                    raise
-                except EngineError as error:
-                    raise ToolError(str(error)) from error
-                except Exception as error:
-                    # The boundary to a unit's code: its bug is told to the caller, and the log has the traceback.
-                    around.log(f"tool {name} failed\n{own_traceback(error)}")
-                    raise ToolError(
-                        f"tool {name!r} of unit {around.unit!r} failed: {in_one_line(error)}; its log has the traceback"
-                    ) from error
-                return _outcome(made, signature)
+                end = await attempt(body)
+            if isinstance(end, Done):
+                return end.value
+            raise _told(name, end.error, around)
 
         return run
 
     return make_run
+
+
+def _told(name: str, error: BaseException, around: Surroundings) -> Exception:
+    """What the caller of a tool is told of an error in it."""
+    match error:
+        case InputNeededError() | MalformedAnswerError():
+            return error
+        case NotRunError():
+            return NotRunError(words_of(error))
+        case ToolError() | EngineError():
+            return ToolError(words_of(error))
+        case _:
+            # A bug of the unit is told to the caller, and the log has the traceback.
+            around.log(f"tool {name} failed\n{own_traceback(error)}")
+            return ToolError(
+                f"tool {name!r} of unit {around.unit!r} failed: {in_one_line(error)}; its log has the traceback"
+            )
 
 
 def _outcome(made: Any, signature: Signature) -> ToolOutcome:
@@ -150,7 +169,7 @@ def _preset(unit: str, spec: PresetSpec, tools: Mapping[Callable[..., Any], Tool
         group=spec.group or unit,
         default_state=spec.default,
         risk=spec.risk,
-        contexts=spec.contexts,
+        contexts=tuple({fact: plain_fact(value) for fact, value in each.items()} for each in spec.contexts),
         tool_ids=tuple(ids),
         system_prompt=spec.prompt,
     )
@@ -158,12 +177,18 @@ def _preset(unit: str, spec: PresetSpec, tools: Mapping[Callable[..., Any], Tool
 
 def _hooks(unit: str, module: Mapping[str, Any], blocks: tuple[BlockSpec, ...], around: Surroundings) -> dict[str, Any]:
     found: dict[str, list[Callable[[Any], Any]]] = {}
+    threads = HookThreads(unit)
     if blocks:
         _check_blocks(unit, blocks)
-        found["before_blocks"] = [lambda given: (*given, *_made(unit, blocks))]
+
+        async def add_blocks(given: Sequence[ContextBlock]) -> Sequence[ContextBlock]:
+            texts = [(spec, await _text_of(spec, threads)) for spec in blocks]
+            return (*given, *(_block(unit, spec, text) for spec, text in texts if text))
+
+        found["before_blocks"] = [add_blocks]
     for function in _marked(module, HOOK_MARK):
         found.setdefault(getattr(function, HOOK_MARK), []).append(function)
-    return {name: _chained(name, functions, around) for name, functions in found.items()}
+    return {name: _chained(name, functions, around, threads) for name, functions in found.items()}
 
 
 def _check_blocks(unit: str, blocks: tuple[BlockSpec, ...]) -> None:
@@ -171,33 +196,47 @@ def _check_blocks(unit: str, blocks: tuple[BlockSpec, ...]) -> None:
     for block in blocks:
         if ids.count(block.id) > 1:
             raise InvalidArgumentError(f"prompt block {block.id!r} is there twice; ids are unique")
-        ContextBlock(
-            id=f"{unit}.{block.id}", role=block.role, content="", order=block.order, source=unit, name=block.title
-        )
+        _block(unit, block, "")
 
 
-def _made(unit: str, blocks: tuple[BlockSpec, ...]) -> tuple[ContextBlock, ...]:
-    texts = ((block, block.content if isinstance(block.content, str) else block.content()) for block in blocks)
-    return tuple(
-        ContextBlock(
-            id=f"{unit}.{block.id}", role=block.role, content=text, order=block.order, source=unit, name=block.title
-        )
-        for block, text in texts
-        if text
+def _block(unit: str, block: BlockSpec, text: str) -> ContextBlock:
+    return ContextBlock(
+        id=f"{unit}.{block.id}", role=block.role, content=text, order=block.order, source=unit, name=block.title
     )
 
 
-def _chained(name: str, functions: Sequence[Callable[[Any], Any]], around: Surroundings) -> Callable[[Any], Any]:
+async def _text_of(block: BlockSpec, threads: HookThreads) -> str:
+    text: object = block.content if isinstance(block.content, str) else await _called(block.content, threads)
+    if not isinstance(text, str):
+        raise TypeError(f"prompt block {block.id!r} must be a text, not {text!r:.80}")
+    return text
+
+
+async def _called(function: Callable[..., Any], threads: HookThreads, *arguments: Any) -> Any:
+    """Call a function of the unit: in the event loop where it is async, else in a thread, which it may hold up."""
+    if inspect.iscoroutinefunction(function):
+        return await function(*arguments)
+    made = await threads.run(partial(function, *arguments))
+    return await made if inspect.isawaitable(made) else made
+
+
+def _chained(
+    name: str, functions: Sequence[Callable[[Any], Any]], around: Surroundings, threads: HookThreads
+) -> Callable[[Any], Any]:
     """One hook of several. What one of them breaks is left out, and the log says so: a prompt is made all the same."""
 
     async def hook(value: Any) -> Any:
         for function in functions:
+
+            async def body(function: Callable[[Any], Any] = function, given: Any = value) -> Any:
+                return _checked(name, await _called(function, threads, given))
+
             with around.in_use(), trio.move_on_after(HOOK_SECONDS) as limit:
-                try:
-                    made = function(value)
-                    value = _checked(name, await made if inspect.isawaitable(made) else made)
-                except Exception as error:  # noqa: BLE001 - the boundary to a unit's code, which must cost nobody a prompt
-                    around.log(f"{name} failed; the prompt was made without it\n{own_traceback(error)}")
+                end = await attempt(body)
+                if isinstance(end, Done):
+                    value = cast("Any", end.value)
+                else:
+                    around.log(f"{name} failed; the prompt was made without it\n{own_traceback(end.error)}")
             if limit.cancelled_caught:
                 around.log(f"{name} took more than {HOOK_SECONDS:g} s; the prompt was made without it")
         return value
@@ -210,7 +249,7 @@ def _checked(name: str, made: Any) -> Any:
     if name == "before_context":
         if not isinstance(made, AgentBlockContext):
             raise TypeError(f"{name} must return a BlockContext, not {made!r:.80}")
-        return made
+        return made  # pyright: ignore[reportUnknownVariableType] - narrowed from Any
     kind = ContextBlock if name == "before_blocks" else ContextMessage
     if not isinstance(made, list | tuple):
         raise TypeError(f"{name} must return a list, not {made!r:.80}")

@@ -18,6 +18,7 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -58,9 +59,14 @@ _OWN_HEADERS = frozenset(
 """What the connection itself says."""
 
 
-def _listed(value: object) -> object:
+_EXAMPLES = {"command": '["npx", "-y", "server"]', "tools": '["read_*"]', "leave_out": '["delete_*"]'}
+"""Of each list of texts."""
+
+
+def _listed(value: object, info: ValidationInfo) -> object:
     if not isinstance(value, list | tuple):
-        raise ValueError('must be a list of texts in brackets, such as ["read_*"]')  # noqa: TRY004 - pydantic's error
+        example = _EXAMPLES[info.field_name or "tools"]
+        raise ValueError(f"must be a list of texts in brackets, such as {example}")  # noqa: TRY004 - pydantic's error
     return cast("object", value)
 
 

@@ -24,7 +24,7 @@ kind = "proxy"
 # tools = ["read_*", "list_*"]
 # risk = "filesystem-read"
 # default = "auto"
-# contexts = [{{ activity = "graph" }}]
+# contexts = [{{ surface = "canvas", activity = "graph" }}]
 
 [[proxy.preset]]
 name = "{name}"

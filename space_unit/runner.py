@@ -26,15 +26,21 @@ from engine.errors import EngineError
 from engine.units.folder import UnitFolder
 from engine.units.manifest import PYTHON
 from engine.units.source import UnitSource, is_test
+from presets.suggestions import MAX_SUGGESTIONS, close_names, did_you_mean, quoted
 from space_unit.collecting import Surroundings, collect
 from space_unit.modules import ENTRY, UnitModules
-from space_unit.tracebacks import own_traceback
+from space_unit.supervised import supervised
+from space_unit.tracebacks import kind_of, own_traceback, words_of
 
 MEMORY_BYTES = 4 * 1024**3
 """Of address space, most of which libraries only reserve."""
 
 FILE_BYTES = 64 * 1024**2
 """Of one file that a test writes."""
+
+
+MOST_NAMED = 30
+"""Tests that are named to whoever asked for one that there is not."""
 
 
 class SkipTest(Exception):  # noqa: N818 - as the standard library's own
@@ -49,9 +55,13 @@ def main() -> int:
     parser.add_argument("--only", default=None)
     parser.add_argument("--cpu-seconds", type=int, default=60)
     given = parser.parse_args()
-    _limit(given.cpu_seconds)
-    with given.report.open("w", encoding="utf-8", buffering=1) as report:
-        return 0 if run_tests(given.folder, report, given.only) else 1
+
+    def work() -> int:
+        _limit(given.cpu_seconds)
+        with given.report.open("w", encoding="utf-8", buffering=1) as report:
+            return 0 if run_tests(given.folder, report, given.only) else 1
+
+    return supervised(work)
 
 
 def run_tests(folder: Path, report: TextIO, only: str | None = None) -> bool:
@@ -63,20 +73,14 @@ def run_tests(folder: Path, report: TextIO, only: str | None = None) -> bool:
     modules = UnitModules()
     modules.install()
     try:
-        tests = list(_found(UnitFolder(folder).read(), modules, only))
+        source = UnitFolder(folder).read()
+        tests = list(_found(source, modules, only))
         tell("found", tests=len(tests))
         if not tests:
-            tell(
-                "problem", text=f"there is no test {only!r}" if only else "there are no tests: write tests/test_unit.py"
-            )
+            tell("problem", text=_why_none(source, modules, only))
             return False
-    except EngineError as error:
-        tell("problem", text=str(error))
-        return False
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the boundary to the unit's code
-        text = own_traceback(error)
-        tell("problem", text=text)
-        print(text, file=sys.stderr)
+    except BaseException as error:  # noqa: BLE001 - the boundary to the unit's code
+        tell("problem", text=words_of(error) if isinstance(error, EngineError) else own_traceback(error))
         return False
     well = [_run(name, test, tell) for name, test in tests]
     tell("ended")
@@ -98,6 +102,22 @@ def _found(source: UnitSource, modules: UnitModules, only: str | None) -> Iterab
                     yield f"{path}::{name}", test
 
 
+def _why_none(source: UnitSource, modules: UnitModules, only: str | None) -> str:
+    """Why there is nothing to run, and what would be."""
+    known = [name for name, _ in _found(source, modules, None)]
+    if not known:
+        return "there are no tests: write tests/test_unit.py"
+    form = "ask for a file (tests/test_unit.py), or for one test of it (tests/test_unit.py::test_it)"
+    close = did_you_mean(close_names(only or "", known) or _ending_so(only or "", known))
+    more = f", and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
+    return f"there is no test {quoted(only or '')}; {form}.{close} There are: {', '.join(known[:MOST_NAMED])}{more}."
+
+
+def _ending_so(only: str, known: list[str]) -> list[str]:
+    """The tests whose name alone is what was asked for."""
+    return [name for name in known if name.endswith(f"::{only}")][:MAX_SUGGESTIONS]
+
+
 def _tests(module: ModuleType) -> Iterable[tuple[str, Callable[[], Any]]]:
     for name, value in tuple(vars(module).items()):
         if name.startswith("test_") and inspect.isfunction(value) and value.__module__ == module.__name__:
@@ -113,12 +133,12 @@ def _run(name: str, test: Callable[[], Any], tell: Callable[..., None]) -> bool:
         else:
             test()
     except SkipTest as skip:
-        tell("skipped", test=name, message=str(skip))
+        tell("skipped", test=name, message=words_of(skip))
         return True
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the boundary to a test
-        text = own_traceback(error)
-        tell("failed", test=name, where=_where(error, name), message=_message(error), traceback=text)
-        print(f"FAILED {name}\n{text}")
+    except BaseException as error:  # noqa: BLE001 - the boundary to a test
+        # The traceback is told and not printed as well: who reads both would read it twice.
+        tell("failed", test=name, where=_where(error, name), message=_message(error), traceback=own_traceback(error))
+        print(f"FAILED {name}")
         return False
     tell("passed", test=name, seconds=round(time.monotonic() - started, 4))
     print(f"passed {name}")
@@ -126,8 +146,9 @@ def _run(name: str, test: Callable[[], Any], tell: Callable[..., None]) -> bool:
 
 
 def _message(error: BaseException) -> str:
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    if isinstance(error, AssertionError) and not str(error):
+    words = words_of(error)
+    text = f"{kind_of(error)}: {words}" if words else kind_of(error)
+    if isinstance(error, AssertionError) and not words:
         line = traceback.extract_tb(error.__traceback__)[-1].line
         return f"{text}: {line}" if line else text
     return text

@@ -14,8 +14,10 @@ from quart import Blueprint, Response, request
 
 from actors.call_log import KEPT_CALLS
 from actors.logged_call import CallState, LoggedCall
+from actors.resolution import ReadAdapters
 from actors.space import Space
 from engine.errors import ConflictError, InvalidArgumentError
+from presets.adapters import ToolAdapter
 from presets.suggestions import quoted
 from protocol.jsonrpc import encode
 from transport.json_body import json_response
@@ -43,6 +45,7 @@ def call_routes(space: Space) -> Blueprint:
     async def get_calls() -> Response:
         after, most = _number("after"), _number("limit")
         most = USUAL_ROWS if most is None else most
+        adapters = await space.resolution.ask(ReadAdapters())
         if not 1 <= most <= MOST_ROWS:
             raise InvalidArgumentError(f"limit must be from 1 to {MOST_ROWS}, not {most}")
         if after is None:
@@ -52,7 +55,7 @@ def call_routes(space: Space) -> Blueprint:
             if len(found) == most:
                 # There may be more: this is from where to go on.
                 version = found[-1].version
-        rows = [call.row() for call in found]
+        rows = [{**call.row(), "read_only": _reads_only(adapters.get(call.tool))} for call in found]
         return json_response({"engine": space.versions.engine, "version": version, "kept": len(log), "calls": rows})
 
     @routes.get("/api/calls/<call_id>")
@@ -73,6 +76,11 @@ def call_routes(space: Space) -> Blueprint:
         return json_response(call.row())
 
     return routes
+
+
+def _reads_only(adapter: ToolAdapter | None) -> bool | None:
+    """Whether a call of it changes nothing; None where that is not known (any more)."""
+    return None if adapter is None else adapter.read_only
 
 
 def _find(space: Space, call_id: str) -> LoggedCall:

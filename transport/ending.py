@@ -1,17 +1,21 @@
 """How a process that serves is told to end, and how it does. Owns the signals, and what follows when it takes long.
 
 At the first signal: no new connections, calls in flight are answered, streams end, the parts stop. A second signal ends
-the process at once, with 128 plus its number, and so does a thread when the event loop never comes back.
+the process at once, with 128 plus its number, and so does a thread when that takes longer than it may: from the signal
+until the process is gone, whatever holds it, be it the event loop, a thread of some unit or the exit of Python.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
+import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator
-from contextlib import contextmanager
-from typing import Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Protocol, Self
 
 import structlog
 import trio
@@ -20,6 +24,12 @@ from transport.server import HttpServer
 
 LAST_RESORT_SECONDS = 5.0
 """Beyond the grace, when the process is ended from outside the event loop: nothing may hold it for ever."""
+
+STARVED_SECONDS = 1.0
+"""Beyond that, when the process is ended without Python: code that never lets another thread run holds ours as well."""
+
+LEAVING_SECONDS = 2.0
+"""How long the exit of Python may take, which waits for threads and processes that code of a unit has left behind."""
 
 STREAMS_SHARE = 0.8
 """The part of the grace that calls may take; the rest is for streams and connections."""
@@ -56,12 +66,66 @@ class Served(Protocol):
         ...
 
 
+class LastResort:
+    """Ends the process from outside the event loop. A context manager: what it is held around has to end in time."""
+
+    def __init__(self) -> None:
+        self._timer: threading.Timer | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            faulthandler.cancel_dump_traceback_later()
+
+    def begin(self, seconds: float, served: Served) -> None:
+        """From now on it must end within that time. Once."""
+        self._timer = threading.Timer(seconds, _end_at_once, (served, EXIT_CUT_OFF))
+        self._timer.daemon = True
+        self._timer.start()
+        # It needs no turn of Python's, says on standard error where each thread is, and exits with 1 as well.
+        faulthandler.dump_traceback_later(seconds + STARVED_SECONDS, exit=True, file=_STANDARD_ERROR)
+
+
+_STANDARD_ERROR = 2
+
+
+def leaving(code: int) -> int:
+    """The exit code, given back to be exited with now: a process that has not ended soon is ended with it all the same.
+
+    All that is worth keeping is on disk by then.
+    """
+    timer = threading.Timer(LEAVING_SECONDS, _leave, (code,))
+    timer.daemon = True
+    timer.start()
+    return code
+
+
+def _leave(code: int) -> None:
+    try:
+        others = sorted(each.name for each in threading.enumerate() if not each.daemon)
+        _log.warning("exit_was_held", threads=others)
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+    finally:
+        os._exit(code)
+
+
 async def serve_until_told(
-    served: Served, server: HttpServer, grace: float, ready: Callable[[], Awaitable[None]]
+    served: Served,
+    server: HttpServer,
+    grace: float,
+    ready: Callable[[], Awaitable[None]],
+    last_resort: LastResort,
 ) -> bool:
     """Start both, call `ready`, and serve until a signal ends it. True when nothing had to be cut off.
 
-    What `ready` raises ends both and is raised here, as is what keeps one of them from starting.
+    From the signal on `last_resort` is on; whoever holds it decides what all has to end in time. What `ready` raises
+    ends both and is raised here, as is what keeps one of them from starting.
     """
     clean = True
     # Around the start as well: a signal that comes meanwhile must not end it halfway.
@@ -72,9 +136,9 @@ async def serve_until_told(
             await ready()
             number = await anext(signals)
             _log.info("stopping", signal=signal.Signals(number).name, grace=grace)
+            last_resort.begin(grace + LAST_RESORT_SECONDS, served)
             nursery.start_soon(_end_at_once_on_the_second, signals, served)
-            with _last_resort(grace + LAST_RESORT_SECONDS, served):
-                clean = await end_in_order(served, server, grace)
+            clean = await end_in_order(served, server, grace)
             nursery.cancel_scope.cancel()
     _log.info("stopped", clean=clean)
     return clean
@@ -97,17 +161,7 @@ async def _end_at_once_on_the_second(signals: AsyncIterator[int], served: Served
 
 
 def _end_at_once(served: Served, code: int) -> None:
-    served.kill()
-    os._exit(code)
-
-
-@contextmanager
-def _last_resort(seconds: float, served: Served) -> Generator[None]:
-    """End the process from a thread when the event loop does not come back: a send may be shielded for ever."""
-    timer = threading.Timer(seconds, _end_at_once, (served, EXIT_CUT_OFF))
-    timer.daemon = True
-    timer.start()
     try:
-        yield
+        served.kill()
     finally:
-        timer.cancel()
+        os._exit(code)

@@ -19,7 +19,7 @@ from actors.context import (
     SetContext,
     SetOverride,
 )
-from actors.resolution import FindAdapter
+from actors.resolution import ReadAdapters
 from actors.space import Space
 from engine.errors import InvalidArgumentError
 from presets.adapters import ToolAdapter
@@ -88,13 +88,15 @@ def rest_routes(space: Space, facts: EndpointFacts) -> Blueprint:
         eyes = await asked_eyes(space)
         tools = space.catalog.tools.value
         explanations = await space.context.ask(ExplainAllTools(owners_of(tools)))
+        adapters = await space.resolution.ask(ReadAdapters())
         if eyes is None:
             rows, revision = [explanation.to_json() for explanation in explanations], tools.revision
         else:
             own = eyes.run_code_row()
             rows = [*([] if own is None else [own]), *map(eyes.row, explanations)]
             revision = eyes.tools.offered.revision
-        return json_response({"revision": revision, "tools": rows})
+        described = [{**row, **_words(adapters.get(row["mcp_name"]))} for row in rows]
+        return json_response({"revision": revision, "tools": described})
 
     @routes.get("/api/tools/<path:name>")
     async def get_tool(name: str) -> Response:
@@ -105,7 +107,7 @@ def rest_routes(space: Space, facts: EndpointFacts) -> Blueprint:
         if entry is None and eyes is not None:
             entry = eyes.tools.offered.get(wanted)
         if entry is None:
-            adapter = await space.resolution.ask(FindAdapter(wanted))
+            adapter = (await space.resolution.ask(ReadAdapters())).get(wanted)
             return json_response(
                 {**row, "definition": None if adapter is None else _definition_of(adapter, row["risk"])}
             )
@@ -173,6 +175,13 @@ async def _explain(space: Space, name: str, eyes: AgentEyes | None) -> dict[str,
     if explanation.state is ToolState.UNKNOWN:
         raise RequestProblemError(404, "Unknown tool", explanation.reason, **explanation.to_json())
     return explanation.to_json() if eyes is None else eyes.row(explanation)
+
+
+def _words(adapter: ToolAdapter | None) -> dict[str, str | None]:
+    """What a tool says of itself, offered or not; nothing for one that has no adapter, as `space_run_code` has none."""
+    if adapter is None:
+        return {"title": None, "description": None}
+    return {"title": adapter.title, "description": adapter.description}
 
 
 def _definition_of(adapter: ToolAdapter, risk: str | None) -> dict[str, Any]:

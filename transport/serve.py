@@ -42,7 +42,7 @@ from transport.defaults import (
     PEER_TIMEOUT_SECONDS,
     SESSION_TTL_SECONDS,
 )
-from transport.ending import EXIT_CANNOT_START, EXIT_CUT_OFF, EXIT_OK, serve_until_told
+from transport.ending import EXIT_CANNOT_START, EXIT_CUT_OFF, EXIT_OK, LastResort, serve_until_told
 from transport.guard import GuardPolicy
 from transport.listener import Listener, ListenError, is_loopback, open_listener
 from transport.logs import LogFormat, LogLevel, configure_logs
@@ -99,8 +99,9 @@ def run(options: ServeOptions, capabilities: Sequence[CapabilityEdit] | None = N
     """
     configure_logs(options.log_format, options.log_level)
     try:
-        with _opened(options) as (space, listener):
-            return trio.run(_serve, options, space, listener, capabilities)
+        # Around all of it: what is closed at the end can be held as well.
+        with LastResort() as last_resort, _opened(options) as (space, listener):
+            return trio.run(_serve, options, space, listener, capabilities, last_resort)
     except _CANNOT_START as error:
         return _cannot_start(error)
     except ExceptionGroup as group:
@@ -167,7 +168,11 @@ def _opened(options: ServeOptions) -> Generator[tuple[Space, Listener]]:
 
 
 async def _serve(
-    options: ServeOptions, space: Space, listener: Listener, capabilities: Sequence[CapabilityEdit] | None
+    options: ServeOptions,
+    space: Space,
+    listener: Listener,
+    capabilities: Sequence[CapabilityEdit] | None,
+    last_resort: LastResort,
 ) -> int:
     facts = EndpointFacts(
         listener=listener,
@@ -197,7 +202,8 @@ async def _serve(
         print(f"space: panel on {listener.origin}{PANEL_PATH}", flush=True)  # noqa: T201 - where a person looks
         _log.info("started", url=url, force_sse=options.force_sse, data=str(options.data))
 
-    clean = await serve_until_told(ServedSpace(space, capabilities), server, options.grace_seconds, ready)
+    served = ServedSpace(space, capabilities)
+    clean = await serve_until_told(served, server, options.grace_seconds, ready, last_resort)
     return EXIT_OK if clean else EXIT_CUT_OFF
 
 

@@ -34,7 +34,7 @@ from transport.asgi import AsgiApp
 from transport.connection import LARGER_BODIES
 from transport.defaults import DEFAULT_HOST, GRACE_SECONDS, MCP_PATH, PEER_TIMEOUT_SECONDS
 from transport.direct_endpoint import DirectEndpoint
-from transport.ending import EXIT_CANNOT_START, EXIT_CUT_OFF, EXIT_OK, serve_until_told
+from transport.ending import EXIT_CANNOT_START, EXIT_CUT_OFF, EXIT_OK, LastResort, serve_until_told
 from transport.guard import GuardPolicy
 from transport.listener import Listener, ListenError, is_loopback, open_listener
 from transport.logs import LogFormat, LogLevel, configure_logs
@@ -79,8 +79,8 @@ def run(options: UnitServeOptions) -> int:
     out = sys.stdout
     try:
         # What units print is for people; programs read the two lines.
-        with redirect_stdout(sys.stderr), _opened(options) as (served, listener):
-            return trio.run(_serve, options, served, listener, out)
+        with LastResort() as last_resort, redirect_stdout(sys.stderr), _opened(options) as (served, listener):
+            return trio.run(_serve, options, served, listener, out, last_resort)
     except (*_CANNOT_START, ExceptionGroup) as error:
         expected, others = ExceptionGroup("", [error]).split(_CANNOT_START)
         if expected is None or others is not None:
@@ -160,7 +160,9 @@ def _check_writable(folder: Path) -> None:
         raise PermissionError(f"the folder {folder} cannot be written to: {error.strerror or error}") from None
 
 
-async def _serve(options: UnitServeOptions, served: _Served, listener: Listener, out: TextIO) -> int:
+async def _serve(
+    options: UnitServeOptions, served: _Served, listener: Listener, out: TextIO, last_resort: LastResort
+) -> int:
     policy = GuardPolicy(
         loopback_only=is_loopback(options.host),
         token=options.token,
@@ -178,7 +180,8 @@ async def _serve(options: UnitServeOptions, served: _Served, listener: Listener,
         print(_how_to_begin(served.folder.path), file=sys.stderr, flush=True)  # noqa: T201 - a person reads it
         _log.info("started", url=url, units=str(options.units))
 
-    return EXIT_OK if await serve_until_told(served, server, options.grace_seconds, ready) else EXIT_CUT_OFF
+    clean = await serve_until_told(served, server, options.grace_seconds, ready, last_resort)
+    return EXIT_OK if clean else EXIT_CUT_OFF
 
 
 def make_unit_app(server: UnitServer, options: UnitServeOptions, listener: Listener) -> SpaceApp:

@@ -26,6 +26,13 @@ MAX_UNIT_NAME_CHARACTERS = 24
 MAX_DESCRIPTION_CHARACTERS = 500
 """A description is a line or two in a list."""
 
+RESERVED_UNIT_NAMES = frozenset(
+    {"agent", "agents", "app", "drawing", "engine", "general", "graph", "other", "run", "scene", "space", "story"}
+    | {"stories", "unit", "units", "world", "worlds"}
+)
+"""What Space's own groups are called, and the words after `space_` in the names of its own tools; and a few that such
+may be called some day. Of a unit with such a name nobody could tell what is Space's and what is not."""
+
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _MEMBERS = ("title", "description", "kind", "enabled")
@@ -47,11 +54,17 @@ class UnitManifest:
 
 
 def check_unit_name(name: str) -> str:
-    """The name, which is that of the unit's folder. Raises `InvalidUnitError`, saying what would be one."""
+    """The name, which is that of the unit's folder. Raises `InvalidUnitError` for what cannot be one and for what is
+    Space's own, saying what would be one."""
     if not _NAME.fullmatch(name) or len(name) > MAX_UNIT_NAME_CHARACTERS:
         raise InvalidUnitError(
             f"{name[:80]!r} is no name of a unit: small letters, digits and single dashes between them, beginning with "
             f"a letter, at most {MAX_UNIT_NAME_CHARACTERS} characters, such as 'dice' or 'star-map'"
+        )
+    if name in RESERVED_UNIT_NAMES:
+        raise InvalidUnitError(
+            f"{name!r} is what Space calls something of its own, so no unit may; choose another name, such as "
+            f"'my-{name}'"
         )
     return name
 

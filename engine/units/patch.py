@@ -21,9 +21,9 @@ MAX_PATCHED_FILES = 500
 """Of one patch: as many as a unit has."""
 
 MAX_COMPARED_LINES = 5_000_000
-"""Of a file, with those of the hunks that stand elsewhere than they say: seconds, and for any real patch some thousands.
+"""Of a file, with those of hunks that do not stand where they say: a second, and some thousands for any real patch.
 
-Lines that all look the same could be compared for hours otherwise.
+Where most lines look the same it could take hours otherwise.
 """
 
 MAX_PLACES_SHOWN = 5
@@ -130,48 +130,40 @@ def apply_patches(
 
 
 def replace_once(path: str, text: str, old: str, new: str) -> str:
-    """The text with `old`, which must occur exactly once, replaced. Raises `PatchError` otherwise."""
+    """The text with `old`, which must occur exactly once, replaced. Raises `PatchError` otherwise.
+
+    In a file whose line breaks are all those of Windows they may be plain line feeds here, and stay what they are.
+    """
     if not old:
         raise PatchError("old is empty; give the text that is to be replaced")
+    if "\r\n" in text and text.count("\n") == text.count("\r\n"):
+        # Models read these breaks as line feeds, and write them so.
+        old, new = _as_windows(old), _as_windows(new)
     count = text.count(old)
-    if count == 0 and "\r\n" in text:
-        return _replaced_across_breaks(path, text, old, new)
-    if count != 1:
-        raise _not_once(path, old, count)
-    return text.replace(old, new)
-
-
-def _replaced_across_breaks(path: str, text: str, old: str, new: str) -> str:
-    """As `replace_once` for a file with the line breaks of Windows, which models read as line feeds and write so.
-
-    The piece is found whatever its breaks are; those that the file has there stay, and new lines get the file's own.
-    """
-    broken, found = _as_windows(old), text.count(_as_windows(old))
-    if found == 1:
-        return text.replace(broken, _as_windows(new))
-    plain = text.replace("\r\n", "\n")
-    if found == 0 and plain.count(old.replace("\r\n", "\n")):
+    if count == 1:
+        return text.replace(old, new)
+    if count:
         raise PatchError(
-            f"{path!r}: old text is there but for its line breaks: the file has some that are \\r\\n and some that are "
-            f"\\n. Give a piece of one line, or the file anew: {_shown(old)}"
+            f"{path!r}: old text occurs {count} times, and must occur exactly once; give a longer piece, exactly as it "
+            f"stands there: {_shown(old)}"
         )
-    raise _not_once(path, old, found)
+    if _as_unix(old) in _as_unix(text):
+        raise PatchError(
+            f"{path!r}: old text is there but for its line breaks: some of the file's are \\r\\n and some \\n. Give a "
+            f"piece of one line, or a patch: {_shown(old)}"
+        )
+    raise PatchError(
+        f"{path!r}: old text was not found; read the file again, and give a piece exactly as it stands there, with its "
+        f"indentation: {_shown(old)}"
+    )
 
 
 def _as_windows(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+    return _as_unix(text).replace("\n", "\r\n")
 
 
-def _not_once(path: str, old: str, count: int) -> PatchError:
-    if count == 0:
-        return PatchError(
-            f"{path!r}: old text was not found; read the file again, and give a piece exactly as it stands there, with "
-            f"its indentation: {_shown(old)}"
-        )
-    return PatchError(
-        f"{path!r}: old text occurs {count} times, and must occur exactly once; give a longer piece, exactly as it "
-        f"stands there: {_shown(old)}"
-    )
+def _as_unix(text: str) -> str:
+    return text.replace("\r\n", "\n")
 
 
 def _patched(patch: FilePatch, before: str, *, anywhere: bool) -> str:
@@ -224,7 +216,9 @@ class _Lines:
         if anywhere and len(found) == 1:
             return found[0]
         if not found:
-            raise PatchError(f"{where}. Its lines stand nowhere else in the file; read it again and write the hunk anew.")
+            raise PatchError(
+                f"{where}. Its lines stand nowhere else in the file; read it again and write the hunk anew."
+            )
         numbers = ", ".join(str(index + 1) for index in sorted(found[:MAX_PLACES_SHOWN]))
         if len(found) == 1:
             raise PatchError(

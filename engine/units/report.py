@@ -116,6 +116,18 @@ def read_report(lines: Iterable[str], *, timed_out: bool, seconds: float) -> Tes
     )
 
 
+def told_whole(lines: Iterable[str]) -> str:
+    """All that the lines say went wrong, for a log: why nothing was run, and every failure with its whole traceback."""
+    said: list[str] = []
+    for line in lines:
+        event = _event(line)
+        if event.get("event") == "problem":
+            said.append(str(event.get("text")))
+        elif event.get("event") == "failed":
+            said.append(f"FAILED {event.get('test')}\n{event.get('traceback')}")
+    return "\n".join(said)
+
+
 def cut(text: str, most: int) -> str:
     """The text without its middle where it is longer; a note stands in the place of what was left out."""
     if len(text) <= most:

@@ -5,9 +5,11 @@ Owns the choice and the names. The same tools give the same names, in whatever o
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from presets.sdk.comments import type_name
 from presets.sdk.type_tree import AllOf, Field, ListOf, Named, OneOf, Record, TupleOf, Type, print_type
@@ -19,6 +21,7 @@ _EXPECTED_NAME = 8
 """Characters of a name before it has one, and of what stands around its declaration: `type … = …;`."""
 _AROUND = 12
 
+_WORD = re.compile(r"[A-Z]?[^A-Z]+|[A-Z]")
 _SHORT_MEMBER = 2
 """Characters of members whose names make a name themselves: a record of x, y and z is an `XYZ`."""
 
@@ -182,7 +185,7 @@ class SharedTypes:
             labels[label] += times * self._written(parent)
         label = _most_common(labels)
         if not label:
-            return min(found.roots, default="Entry")
+            return _in_common(found.roots) or "Entry"
         members = [member.name for member in record.fields]
         if 2 * labels[label] <= labels.total() and all(len(name) <= _SHORT_MEMBER for name in members):
             return type_name("".join(members).upper())
@@ -227,6 +230,15 @@ def _records_inside(record: Record) -> Iterator[_Place]:
 
 def _most_common(counted: Counter[str]) -> str:
     return min(counted, key=lambda text: (-counted[text], len(text), text))
+
+
+def _in_common(names: Collection[str]) -> str:
+    """What names of several tools' types have in common: their first words, and the last. No one tool's own name."""
+    words = [_WORD.findall(name) for name in sorted(names)]
+    if len(words) < 2:
+        return "".join(*words) if words else ""
+    alike = takewhile(lambda column: len(set(column)) == 1, zip(*(each[:-1] for each in words), strict=False))
+    return "".join([*(column[0] for column in alike), words[0][-1]])
 
 
 def _singular(label: str) -> str:

@@ -68,6 +68,10 @@ def text(said: str, **more: Any) -> dict[str, Any]:
 def tools(params: dict[str, Any]) -> dict[str, Any]:
     path = Path("tools.json")
     listed = json.loads(path.read_text(encoding="utf-8")) if path.exists() else TOOLS
+    if "deep" in MODES:
+        listed = [{"name": "deep", "inputSchema": ANY}, {"name": "too_deep", "inputSchema": nested(300)}, *listed]
+    if "silent-list" in MODES:
+        time.sleep(1000)
     if "circle" in MODES:
         return {"tools": listed[:1], "nextCursor": "again"}
     if "endless" in MODES:
@@ -78,6 +82,13 @@ def tools(params: dict[str, Any]) -> dict[str, Any]:
         following = {"nextCursor": str(at + 2)} if at + 2 < len(listed) else {}
         return {"tools": listed[at : at + 2], **following}
     return {"tools": listed}
+
+
+def nested(levels: int) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for _ in range(levels):
+        made = {"inner": made}
+    return made
 
 
 def call(number: Any, params: dict[str, Any]) -> dict[str, Any] | None:
@@ -100,6 +111,8 @@ def call(number: Any, params: dict[str, Any]) -> dict[str, Any] | None:
                 send({"method": "notifications/progress", "params": progress})
                 time.sleep(0.02)
             return text("done")
+        case "deep":
+            return text("x", structuredContent=nested(300))
         case "rich":
             return {"content": RICH}
         case "env":

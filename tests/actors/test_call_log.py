@@ -235,3 +235,12 @@ async def test_a_nested_call_belongs_to_the_program_and_to_its_client() -> None:
 
 def test_a_call_without_a_record_has_none() -> None:
     assert logged_of(object()) is None
+
+
+async def test_a_name_of_any_length_is_kept_in_short_and_the_reason_says_what_it_goes_on_to_say() -> None:
+    log = CallLog()
+    log.refused(Caller(CallSource.MCP), "x" * 3_000_000, {"y" * 3_000_000: 1}, "Not run:\nno such tool.\nMore.")
+    (call,) = log.latest(1)
+    assert len(call.tool) < 300
+    assert call.size < 10_000
+    assert call.error == "Not run: no such tool."

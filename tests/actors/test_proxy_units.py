@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import trio
 
-from actors.context import SetContext, SetOverride
+from actors.context import PatchContext, SetContext, SetOverride
 from actors.resolution import CapabilityEdit
 from presets.unit_shop import UnitState
 from protocol.tool import ToolError, ToolOutcome
@@ -162,7 +162,7 @@ async def test_a_server_is_believed_that_a_tool_only_reads_where_the_manifest_sa
 async def test_presets_of_the_manifest_follow_the_context_and_the_user(tmp_path: Path) -> None:
     presets = (
         '[[proxy.preset]]\nname = "notes-read"\ntools = ["read_*"]\nrisk = "filesystem-read"\ndefault = "auto"\n'
-        'contexts = [{ activity = "graph" }]\nprompt = "Notes are short."\n'
+        'contexts = [{ surface = "canvas", activity = "graph" }]\nprompt = "Notes are short."\n'
     )
     async with proxy_on_trial(tmp_path, presets=presets) as trial:
         assert trial.tools == ()
@@ -170,6 +170,11 @@ async def test_presets_of_the_manifest_follow_the_context_and_the_user(tmp_path:
         graph = {"surface": "canvas", "canvas_visible": True, "activity": "graph"}
         await trial.space.context.ask(SetContext(graph))
         assert trial.tools == ("space_notes_read_note",)
+        # What the canvas shows is the graph still, and nobody looks at it.
+        await trial.space.context.ask(PatchContext({"surface": "scene"}))
+        assert trial.space.context.view.value.context.activity == "graph"
+        assert trial.tools == ()
+        await trial.space.context.ask(SetContext(graph))
         await trial.space.context.ask(SetOverride("notes-read", "off"))
         assert trial.tools == ()
 
@@ -430,6 +435,23 @@ async def test_tools_that_cannot_be_shown_are_left_out_with_the_reason_and_the_o
             "tool '日本' is not offered",
         ):
             assert said in log, said
+
+
+async def test_a_tool_that_is_nested_too_deep_is_left_out_alone_and_such_an_answer_is_an_error(tmp_path: Path) -> None:
+    async with proxy_on_trial(tmp_path, "deep", tools=[ONE]) as trial:
+        assert trial.tools == ("space_notes_deep", "space_notes_one")
+        assert "a tool of its list is left out, 'too_deep': it is nested more than 150 deep" in await trial.log()
+        with pytest.raises(ToolError, match="its answer is nested more than 150 deep, and cannot be read"):
+            await trial.call("space_notes_deep")
+        assert text_of(await trial.call("space_notes_one")) == "one {}"
+
+
+async def test_a_server_that_shakes_hands_and_lists_nothing_is_said_to_have_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.proxy_units.PATIENCE_SECONDS", 1.0)
+    async with proxy_on_trial(tmp_path, "silent-list") as trial:
+        await trial.until(lambda: "it has answered, and not listed its tools yet" in (trial.row("notes").problem or ""))
 
 
 async def test_a_tool_that_the_server_has_renamed_is_refused_by_the_server(tmp_path: Path) -> None:

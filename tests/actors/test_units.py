@@ -395,7 +395,7 @@ async def test_changes_of_one_unit_come_one_after_the_other(tmp_path: Path) -> N
         outcome = await trial.call("space_dice_roll")
         assert outcome.structured is not None
         assert sorted(outcome.structured["result"]) == list(range(10))
-        assert trial.space.units._locks == {}
+        assert trial.space.units._turns.idle
 
 
 async def test_only_tests_changed_means_nothing_is_loaded_again(tmp_path: Path) -> None:
@@ -553,7 +553,7 @@ async def test_many_reloads_leave_nothing_behind(tmp_path: Path, reloads: int) -
                 len(space.resolution.state.adapters),
                 len(space.resolution.state.presets),
                 len(space.resolution.state.made),
-                len(space.units._locks),
+                space.units._turns.idle,
                 len(sys.meta_path),
             )
 
@@ -561,7 +561,7 @@ async def test_many_reloads_leave_nothing_behind(tmp_path: Path, reloads: int) -
             source.write_text(code_of(answer=str(number)))
             await space.units.reload("dice")
         # The watcher looks at what was written as well, in its own time.
-        await trial.until(lambda: not space.units._locks)
+        await trial.until(lambda: space.units._turns.idle)
         # Whoever follows what has changed waits in a task for each thing, and in none while it works.
         await wait_all_tasks_blocked(REST_SECONDS)
         before, objects = counts(), len(gc.get_objects())
@@ -569,7 +569,7 @@ async def test_many_reloads_leave_nothing_behind(tmp_path: Path, reloads: int) -
             source.write_text(code_of("roll" if number % 2 else "throw", str(number)))
             await space.units.reload("dice")
         assert (await trial.call("space_dice_roll")).structured == {"result": reloads - 1}
-        await trial.until(lambda: not space.units._locks)
+        await trial.until(lambda: space.units._turns.idle)
         await wait_all_tasks_blocked(REST_SECONDS)
         await trial.until(lambda: trio.lowlevel.current_statistics().tasks_living <= before[2] + 1)
         after = counts()

@@ -96,20 +96,31 @@ def test_a_unit_that_is_elsewhere_is_answered_with_where_was_looked(
 def test_the_list_says_what_is_wrong_beside_it(space: Space, engine: FakeEngine) -> None:
     engine.replies[("GET", "/api/units")] = Reply.of({"units": [ROW]})
     ran = space("units")
-    assert "space_dice_roll" in ran.out
-    assert "stale" in ran.out
+    assert ran.out.splitlines()[1].split() == ["dice", "stale", "3", "1", "tool", "/units/dice"]
     assert ran.err == "dice: unit 'dice': it could not be loaded\n"
     assert space("units", "--json").json == {"units": [ROW]}
+
+
+def test_the_list_counts_tools_and_names_none_however_many_there_are(space: Space, engine: FakeEngine) -> None:
+    many = [f"space_files_{number}_with_a_long_name" for number in range(14)]
+    engine.replies[("GET", "/api/units")] = Reply.of({"units": [{**ROW, "tools": many, "problem": None}]})
+    listed = space("units").out
+    assert "14 tools" in listed
+    assert max(map(len, listed.splitlines())) < 80
+    engine.replies[("GET", "/api/units/dice")] = Reply.of(
+        {**ROW, "tools": many, "files": [], "snapshots": [], "state_keys": []}
+    )
+    assert [line for line in space("unit", "show", "dice").out.splitlines() if line in many] == many
 
 
 def test_show_reload_and_log(space: Space, engine: FakeEngine) -> None:
     look = {**ROW, "files": [{"path": "unit.py", "size_bytes": 3}], "snapshots": ["snapshot-1"], "state_keys": ["k"]}
     engine.replies[("GET", "/api/units/dice")] = Reply.of(look)
     shown = space("unit", "show", "dice").out
-    for word in ("unit.py", "snapshot-1", "Traceback …", "/units/dice"):
+    for word in ("unit.py", "snapshot-1", "Traceback …", "/units/dice", "space_dice_roll"):
         assert word in shown
     engine.replies[("POST", "/api/units/dice/reload")] = Reply.of(ROW)
-    assert "space_dice_roll" in space("unit", "reload", "dice").out
+    assert "1 tool " in space("unit", "reload", "dice").out
     engine.replies[("POST", "/api/units/dice/reload")] = Reply.problem(422, "Not loaded", "no luck", report="line 3")
     refused = space("unit", "reload", "dice")
     assert (refused.code, refused.err) == (REFUSED, "line 3\nspace: no luck\n")

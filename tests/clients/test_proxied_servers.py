@@ -22,7 +22,7 @@ name = "notes-read"
 tools = ["read_*", "list_*", "search_*", "get_*", "directory_tree"]
 risk = "filesystem-read"
 default = "auto"
-contexts = [{ activity = "graph" }]
+contexts = [{ surface = "canvas", activity = "graph" }]
 
 [[proxy.preset]]
 name = "notes-write"

@@ -61,12 +61,15 @@ class Heard:
 
 @asynccontextmanager
 async def leased(
-    nursery: trio.Nursery, script: str, killed_for: Callable[[FailureKind], None]
+    nursery: trio.Nursery,
+    script: str,
+    killed_for: Callable[[FailureKind], None],
+    wall_seconds: float = SHORT.wall_seconds,
 ) -> AsyncGenerator[Lease]:
     runner = Runner(ScriptPlan(Path(), (), 0, 0, script), {})
     nursery.start_soon(runner.serve)
     assert await runner.booted()
-    lease = Lease(runner, replace(SHORT, memory_bytes=1 << 40), killed_for)
+    lease = Lease(runner, replace(SHORT, memory_bytes=1 << 40, wall_seconds=wall_seconds), killed_for)
     try:
         yield lease
     finally:
@@ -94,8 +97,9 @@ async def test_a_process_that_breaks_the_rules_is_ended_and_the_run_says_so(
     nursery: trio.Nursery, script: str, kind: str, message: str
 ) -> None:
     heard = Heard([], [])
+    wall_seconds = SHORT.wall_seconds if kind == "timeout" else PATIENCE_SECONDS
     with trio.fail_after(PATIENCE_SECONDS):
-        async with leased(nursery, script, heard.kills.append) as lease:
+        async with leased(nursery, script, heard.kills.append, wall_seconds) as lease:
             result = await lease.run("", [heard.tools])
         await until(lambda: not lives(lease.runner.process_id))
     assert result.error is not None

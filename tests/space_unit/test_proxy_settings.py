@@ -36,7 +36,14 @@ def test_a_preset_that_says_no_more_is_as_risky_as_a_shell_and_off() -> None:
     [
         ("", r"proxy: needs either command, as in \[\"npx\", \"-y\", \"server\"\], or url"),
         ('command = ["a"]\nurl = "http://x"', "proxy: needs either command"),
-        ('command = "npx -y server"', "proxy.command: must be a list of texts in brackets"),
+        (
+            'command = "npx -y server"',
+            r'proxy.command: must be a list of texts in brackets, such as \["npx", "-y", "server"\]',
+        ),
+        (
+            'url = "http://h/"\nleave_out = "x"',
+            r'proxy.leave_out: must be a list of texts in brackets, such as \["delete_\*"\]',
+        ),
         ("command = []", "proxy.command: .*at least 1 item"),
         ('url = "ftp://x/"', "proxy.url: must be the address of a server, such as 'http://"),
         ('url = "http://a:b@x/"', r"proxy\.url: must hold no user or password; say Authorization"),

@@ -123,7 +123,10 @@ async def test_refused_calls_are_seen_with_the_reason(engine: RunningEngine) -> 
     assert {row["state"] for row in (hidden, invalid, unknown)} == {"refused"}
     assert (hidden["tool"], hidden["arguments_preview"]) == (RISKY, '{"a":1}')
     assert "trial-risky-tools" in hidden["error"]
-    assert (invalid["tool"], invalid["error"]) == (ECHO, f"Invalid arguments for {ECHO}; it was not run:")
+    assert (invalid["tool"], invalid["error"]) == (
+        ECHO,
+        f"Invalid arguments for {ECHO}; it was not run: text: expected string, got a whole number, 5",
+    )
     assert "text" in (await whole(engine, invalid["id"]))["result"]["content"][0]["text"]
     assert (unknown["tool"], "space_nothing" in unknown["error"]) == ("space_nothing", True)
     assert {row["client"] for row in (hidden, invalid, unknown)} == {"tests 1"}

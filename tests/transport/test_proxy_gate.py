@@ -47,7 +47,10 @@ async def fail() -> None:
     'Fails.'
     raise ToolError('the disk is full')
 
-p = preset('UNIT', tools=[read_note, fail], risk='filesystem-read', default='auto', contexts=[{{'activity': 'graph'}}])
+p = preset(
+    'UNIT', tools=[read_note, fail], risk='filesystem-read', default='auto',
+    contexts=[{{'surface': 'canvas', 'activity': 'graph'}}],
+)
 q = preset('UNIT-add', tools=[add], risk='shell')
 """
 
@@ -59,7 +62,7 @@ name = "UNIT"
 tools = ["read_*", "fail"]
 risk = "filesystem-read"
 default = "auto"
-contexts = [{ activity = "graph" }]
+contexts = [{ surface = "canvas", activity = "graph" }]
 
 [[proxy.preset]]
 name = "UNIT-add"

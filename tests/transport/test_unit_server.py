@@ -190,6 +190,51 @@ async def test_an_editor_beside_it_is_followed(tmp_path: Path) -> None:
         assert row["tools"] == ["space_dice_roll"]
 
 
+async def test_of_changes_of_two_servers_on_one_folder_none_is_lost(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    with (
+        UnitServerProcess(tmp_path) as one,
+        UnitServerProcess(
+            tmp_path / "other", "--units", str(tmp_path / "units"), "--data", str(tmp_path / "d")
+        ) as other,
+    ):
+        counter = code_of(answer="0")
+        await result_of(await client_of(one), "create_source", unit_id="dice", path="unit.py", source=counter)
+        done: list[int] = []
+
+        async def count(server: UnitServerProcess, times: int) -> None:
+            client = await client_of(server)
+            made = 0
+            while made < times:
+                read = await result_of(client, "read_source", unit_id="dice", path="unit.py")
+                number = int(read["text"].partition("return ")[2].split()[0])
+                arguments = {
+                    "name": "space_unit_apply_patch",
+                    "arguments": {
+                        **{"unit_id": "dice", "path": "unit.py", "expected_hash": read["hash"]},
+                        **{"old": f"return {number}\n", "new": f"return {number + 1}\n"},
+                    },
+                }
+                result = (await client.ask("tools/call", arguments))["result"]
+                if result.get("isError"):
+                    assert "has changed since it was read" in result["content"][0]["text"]
+                    continue
+                made += 1
+                done.append(number + 1)
+
+        async def knows() -> bool:
+            return (await result_of(await client_of(other), "list"))["units"] != []
+
+        await until(knows)
+        with trio.fail_after(60):
+            async with trio.open_nursery() as editors:
+                for server, times in ((one, 8), (one, 8), (other, 8), (other, 8)):
+                    editors.start_soon(count, server, times)
+        assert sorted(done) == list(range(1, 33))
+        assert "return 32\n" in (one.units / "dice" / "unit.py").read_text()
+        assert sorted(path.name for path in (one.units / "dice").iterdir()) == ["unit.py", "unit.toml"]
+
+
 async def test_in_forced_sse_mode_the_ten_come_over_the_single_stream(tmp_path: Path) -> None:
     with UnitServerProcess(tmp_path, "--force-sse") as server:
         client = await SseClient.opened(server.port)
@@ -269,6 +314,21 @@ def test_a_signal_ends_it_well_and_takes_its_folder_away(tmp_path: Path, number:
         assert server.config_home.is_dir()
         assert server.end(number) == (0, "")
     assert list(server.temporary.iterdir()) == []
+
+
+def test_what_a_killed_server_left_goes_with_the_next_start_and_what_another_has_stays(tmp_path: Path) -> None:
+    with UnitServerProcess(tmp_path) as killed, UnitServerProcess(tmp_path) as other:
+        stranger = killed.temporary / "space-unit-server-of-nobody-to-speak-of"
+        stranger.symlink_to(tmp_path)
+        killed.process.kill()
+        killed.process.wait()
+        assert (killed.config_home / "opencode" / "opencode.json").is_file()
+        with UnitServerProcess(tmp_path) as following:
+            assert not killed.config_home.exists()
+            assert (other.config_home / "opencode" / "opencode.json").is_file()
+            assert following.end(signal.SIGTERM)[0] == 0
+        assert other.end(signal.SIGTERM)[0] == 0
+        assert list(killed.temporary.iterdir()) == [stranger]
 
 
 async def test_a_second_signal_ends_it_at_once_with_the_tests_that_run(tmp_path: Path) -> None:

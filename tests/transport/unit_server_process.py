@@ -30,7 +30,12 @@ class UnitServerProcess:
         self.temporary = temporary
         """Where it makes its temporary folders."""
         own = dict(os.environ) if environment is None else dict(environment)
-        self._environment = {**own, "TMPDIR": str(temporary), "XDG_DATA_HOME": str(folder / "xdg-data")}
+        self._environment = {
+            **own,
+            "TMPDIR": str(temporary),
+            "XDG_RUNTIME_DIR": str(temporary),
+            "XDG_DATA_HOME": str(folder / "xdg-data"),
+        }
         self._command = [str(SPACE), "units", "serve", "--units", str(self.units), "--log-format", "json", *flags]
         self.lines: list[str] = []
         """What it has printed to standard output."""

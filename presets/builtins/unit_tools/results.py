@@ -32,7 +32,8 @@ class UnitResult(ToolResult):
     unit_id: str
     kind: str
     state: str = Field(
-        description="loaded; stale (what is on disk cannot be loaded, the version before it runs); broken; disabled."
+        description="loaded; stale (what is on disk cannot be loaded, the version before it runs); broken; loading; "
+        "disabled."
     )
     version: int = Field(description="Counts its loads.")
     title: str | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import time
 
 import pytest
 from hypothesis import given
@@ -144,3 +145,56 @@ def test_a_piece_is_replaced_only_where_it_stands_exactly_once() -> None:
         replace_once("f", "a a", "a", "y")
     with pytest.raises(PatchError, match="empty"):
         replace_once("f", "a", "", "y")
+
+
+def hunks_off_by_two(count: int) -> str:
+    return "--- a/unit.py\n+++ b/unit.py\n" + "".join(
+        f"@@ -{at + 3},1 +{at + 3},1 @@\n-value {at}\n+other\n" for at in range(0, 2 * count, 2)
+    )
+
+
+@pytest.mark.slow
+def test_thousands_of_hunks_that_stand_elsewhere_are_found_in_a_second() -> None:
+    before = "".join(f"value {number}\n" for number in range(100_000))
+    started = time.monotonic()
+    made = patched(hunks_off_by_two(9999), {"unit.py": before}, anywhere=True)["unit.py"]
+    assert time.monotonic() - started < 10
+    assert made is not None
+    assert (made.count("other\n"), made[:22]) == (9999, "other\nvalue 1\nother\nva")
+
+
+@pytest.mark.parametrize("anywhere", [True, False])
+def test_a_search_among_lines_that_all_look_the_same_is_given_up_with_what_to_do(anywhere: bool) -> None:
+    block = "a\nb\n" * 5000
+    before = "first\n" + block + "a\na\n" + block
+    hunk = "@@ -1,1002 +1,1 @@\n" + "-a\n-b\n" * 500 + "-b\n-b\n+x\n"
+    started = time.monotonic()
+    with pytest.raises(PatchError, match="after 5000000 comparisons it was given up: correct the line numbers"):
+        patched("--- a/unit.py\n+++ b/unit.py\n" + hunk, {"unit.py": before}, anywhere=anywhere)
+    assert time.monotonic() - started < 5
+
+
+def test_of_many_places_the_nearest_are_named() -> None:
+    before = "first\n" + "same\nother\n" * 100
+    with pytest.raises(PatchError, match="stand at lines 100, 102, 104, 106, 108 and at more; keep more lines"):
+        patched("--- a/unit.py\n+++ b/unit.py\n@@ -103 +103 @@\n-same\n+x\n", {"unit.py": before}, anywhere=True)
+
+
+def test_a_patch_of_too_many_files_is_refused_before_any_is_looked_at() -> None:
+    text = "".join(f"--- /dev/null\n+++ b/f{number}.txt\n@@ -0,0 +1 @@\n+x\n" for number in range(501))
+    with pytest.raises(PatchError, match="more than 500 files; make several"):
+        parse_patch(text)
+
+
+def test_a_piece_over_several_lines_is_found_whatever_the_line_breaks_are_and_they_stay() -> None:
+    windows = "one\r\ntwo\r\nthree\r\n"
+    assert replace_once("x", windows, "one\ntwo", "1\n2\nmore") == "1\r\n2\r\nmore\r\nthree\r\n"
+    assert replace_once("x", windows, "one\r\ntwo", "1\r\n2") == "1\r\n2\r\nthree\r\n"
+    assert replace_once("x", windows, "two", "2\nmore") == "one\r\n2\r\nmore\r\nthree\r\n"
+    mixed = "one\ntwo\r\nthree\r\n"
+    with pytest.raises(PatchError, match="there but for its line breaks"):
+        replace_once("x", mixed, "one\ntwo\nthree", "1")
+    with pytest.raises(PatchError, match="occurs 2 times"):
+        replace_once("x", windows * 2, "one\ntwo", "1")
+    with pytest.raises(PatchError, match="was not found; read the file again"):
+        replace_once("x", windows, "one\nthree", "1")

@@ -100,10 +100,12 @@ def test_a_type_of_many_uses_and_short_members_is_named_after_its_members() -> N
     assert "type XYZ = { x: number; y: number; z: number };\n" in prompt_of(one, two)
 
 
-def test_a_result_that_tools_have_in_common_is_named_after_the_first_of_them() -> None:
+def test_a_result_that_tools_have_in_common_is_named_after_none_of_them() -> None:
     members = {"redo_count": NUMBER, "revision": NUMBER, "step": TEXT, "undo_count": NUMBER}
     prompt = prompt_of(giving("undo", **members), giving("redo", **members))
-    assert promised(prompt, "undo") == promised(prompt, "redo") == "RedoResult"
+    assert promised(prompt, "undo") == promised(prompt, "redo") == "Result"
+    prompt = prompt_of(giving("space_app_undo", **members), giving("space_app_redo", **members))
+    assert promised(prompt, "space_app_undo") == promised(prompt, "space_app_redo") == "SpaceAppResult"
 
 
 def test_arguments_stand_where_the_tool_does() -> None:

@@ -1,0 +1,83 @@
+"""A thread for code of a unit, which is given up when its time is over, and then ended. Owns that thread's life.
+
+Python ends no thread from outside, but lets an exception be raised in one: at the next step of its own that it makes.
+So a loop ends, and a call into C (a `sleep`, a request without a limit) not before it returns. The thread is no thread
+of the event loop's pool, in which such an exception could hit somebody else's work.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Generic, TypeVar
+
+import outcome
+import trio
+
+ResultT = TypeVar("ResultT")
+
+FIRST_KICK_SECONDS = 0.02
+"""After so long it is tried again to end a thread which has caught the exception, twice as long each time."""
+
+MOST_KICK_SECONDS = 1.0
+"""And never longer: for a thread in a call into C, which ends some day."""
+
+
+class GivenUp(SystemExit):
+    """Raised inside a unit's code whose time is over. As a `SystemExit` it ends a thread without a word."""
+
+
+class UnitThread(Generic[ResultT]):
+    """A function that runs in a thread of its own, once. Used from the event loop."""
+
+    def __init__(self, name: str, function: Callable[[], ResultT]) -> None:
+        self.ended = trio.Event()
+        """Set once nothing of the function runs any more."""
+        self._function = function
+        self._outcome: outcome.Outcome[ResultT] | None = None
+        self._left = False
+        self._token = trio.lowlevel.current_trio_token()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    async def run(self) -> ResultT:
+        """Run the function and give its result, or raise what it raised. Cancelled, it gives the function up at once,
+        which is then ended from outside; `ended` says when that was.
+        """
+        self._thread.start()
+        try:
+            await self.ended.wait()
+        except BaseException:
+            threading.Thread(target=self._end, name=f"{self._thread.name}, being ended", daemon=True).start()
+            raise
+        if self._outcome is None:
+            raise RuntimeError("the thread ended without a result")
+        return self._outcome.unwrap()
+
+    def _run(self) -> None:
+        try:
+            self._outcome = outcome.capture(self._function)
+        finally:
+            # From here on nobody raises anything in it. What was raised just before ends the thread silently, as any
+            # `SystemExit` does, and `_end` tells instead.
+            self._left = True
+        self._tell()
+
+    def _end(self) -> None:
+        wait = FIRST_KICK_SECONDS
+        while self._thread.is_alive():
+            if not self._left:
+                _raise_in(self._thread, GivenUp)
+            self._thread.join(wait)
+            wait = min(2 * wait, MOST_KICK_SECONDS)
+        self._tell()
+
+    def _tell(self) -> None:
+        with suppress(trio.RunFinishedError):
+            self._token.run_sync_soon(self.ended.set)
+
+
+def _raise_in(thread: threading.Thread, kind: type[BaseException]) -> None:
+    if thread.ident is not None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(kind))
