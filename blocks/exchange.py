@@ -4,13 +4,13 @@ whole, before any of it is taken.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 from blocks.agents import AgentBlockDefinition, is_agent_name
 from blocks.config import AgentBlockConfig
-from blocks.given import demand_none, unknown_members
+from blocks.given import demand_none, issues_of_custom_block, issues_of_override, unknown_members
 from blocks.issue import InvalidBlockDataError, Issue
 
 CONFIGS_KEY = "agentBlockConfigs"
@@ -81,7 +81,24 @@ def _imported(raw: object, path: tuple[str, ...]) -> ImportedConfig:
         config = AgentBlockConfig.from_json(raw)
     except InvalidBlockDataError as error:
         raise error.under(*path) from None
+    demand_none([*_issues_of_blocks(config, path), *_issues_of_overrides(config, path)])
     return ImportedConfig(config, tuple(one.name for one in config.custom_blocks if one.type == "script"))
+
+
+def _issues_of_blocks(config: AgentBlockConfig, path: tuple[str, ...]) -> Iterator[Issue]:
+    """What an editor would not have let into a block either."""
+    seen: set[str] = set()
+    for index, one in enumerate(config.custom_blocks):
+        place = (*path, "customBlocks", index)
+        yield from issues_of_custom_block({"name": one.name, "content": one.content}, place)
+        if one.id in seen:
+            yield Issue((*place, "id"), "invalid_value", f"{one.id[:80]!r} is the id of another block before")
+        seen.add(one.id)
+
+
+def _issues_of_overrides(config: AgentBlockConfig, path: tuple[str, ...]) -> Iterator[Issue]:
+    for block_id, override in config.overrides.items():
+        yield from issues_of_override({"customContent": override.custom_content}, (*path, "overrides", block_id[:80]))
 
 
 def _object(raw: object, path: tuple[str, ...]) -> Mapping[str, Any]:

@@ -37,7 +37,9 @@ class UnitThread(Generic[ResultT]):
         """Set once nothing of the function runs any more."""
         self._function = function
         self._outcome: outcome.Outcome[ResultT] | None = None
+        self._began = False
         self._left = False
+        self._kicking = threading.Lock()
         self._token = trio.lowlevel.current_trio_token()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -56,19 +58,27 @@ class UnitThread(Generic[ResultT]):
         return self._outcome.unwrap()
 
     def _run(self) -> None:
-        try:
-            self._outcome = outcome.capture(self._function)
-        finally:
-            # From here on nobody raises anything in it. What was raised just before ends the thread silently, as any
-            # `SystemExit` does, and `_end` tells instead.
-            self._left = True
+        # All of it may be hit by the exception, and is gone through again then: but for the function.
+        while True:
+            try:
+                if not self._began:
+                    self._began = True
+                    self._outcome = outcome.capture(self._function)
+                with self._kicking:
+                    self._left = True
+                _raise_in(self._thread, None)
+                break
+            except GivenUp:
+                pass
         self._tell()
 
     def _end(self) -> None:
         wait = FIRST_KICK_SECONDS
         while self._thread.is_alive():
-            if not self._left:
-                _raise_in(self._thread, GivenUp)
+            # Under the lock, which the thread takes before it ends: another one may get its number.
+            with self._kicking:
+                if self._began and not self._left:
+                    _raise_in(self._thread, GivenUp)
             self._thread.join(wait)
             wait = min(2 * wait, MOST_KICK_SECONDS)
         self._tell()
@@ -78,6 +88,8 @@ class UnitThread(Generic[ResultT]):
             self._token.run_sync_soon(self.ended.set)
 
 
-def _raise_in(thread: threading.Thread, kind: type[BaseException]) -> None:
+def _raise_in(thread: threading.Thread, kind: type[BaseException] | None) -> None:
+    """Let that be raised in the thread at its next step; None takes back what has not been raised yet."""
     if thread.ident is not None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(kind))
+        raised = ctypes.py_object() if kind is None else ctypes.py_object(kind)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), raised)

@@ -17,8 +17,10 @@ from trio.testing import wait_all_tasks_blocked
 from actors.context import EditCapabilities, PatchContext, SetContext, SetOverride
 from actors.resolution import CapabilityEdit
 from actors.space import built_in_capabilities
+from actors.unit_changes import planned_changes
 from actors.unit_kind import UnitLoadError
 from engine.errors import ConflictError, EngineError, ForbiddenError, NotFoundError
+from engine.units.folder import UnitFolder
 from engine.units.report import TestEnding
 from presets.unit_shop import UnitChange, UnitState
 from tests.actors.fakes import space_of
@@ -378,6 +380,28 @@ async def test_a_change_that_is_cancelled_leaves_the_files_as_they_were(tmp_path
         await trio.sleep(1.0)
         assert (await trial.call("space_dice_roll")).structured == {"result": 1}
         assert len([name for name in trial.space.python_units.modules.loaded() if name.endswith(".unit")]) == 1
+
+
+async def test_whoever_is_cancelled_while_a_change_is_reckoned_waits_for_nothing_and_holds_nobody_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = threading.Event()
+
+    def reckon(folder: UnitFolder, change: UnitChange) -> dict[str, bytes | None]:
+        if change.reason == "long":
+            ended.wait(10)
+        return planned_changes(folder, change)
+
+    monkeypatch.setattr("actors.unit_workshop.planned_changes", reckon)
+    async with units_on_trial(tmp_path, dice=code_of()) as trial:
+        began = trio.current_time()
+        with trio.move_on_after(0.2):
+            await trial.space.units.change("dice", UnitChange(reason="long", path="unit.py", old="1", new="3"))
+        await trial.space.units.change("dice", UnitChange(reason="x", path="unit.py", old="return 1", new="return 2"))
+        assert trio.current_time() - began < 5
+        ended.set()
+        assert (await trial.call("space_dice_roll")).structured == {"result": 2}
+        assert (trial.root / "dice" / "unit.py").read_text() == code_of(answer="2")
 
 
 async def test_changes_of_one_unit_come_one_after_the_other(tmp_path: Path) -> None:

@@ -17,7 +17,20 @@ AGENTS = story_agents()
 BLOCK = {"id": "cb-new1", "name": "N", "role": "system", "type": "script", "content": "C"}
 
 
-@given(CONFIGS)
+def could_be_made(raw: dict[str, Any]) -> bool:
+    """Whether an editor lets all of that in."""
+    blocks = raw.get("customBlocks", [])
+    texts = [one["content"] for one in blocks] + [
+        one.get("customContent") or "" for one in raw.get("overrides", {}).values()
+    ]
+    return (
+        len({one["id"] for one in blocks}) == len(blocks)
+        and all(one["name"].isprintable() and one["name"].strip() for one in blocks)
+        and not any("\0" in text for text in texts)
+    )
+
+
+@given(CONFIGS.filter(could_be_made))
 def test_what_was_exported_comes_back_as_it_was(raw: dict[str, Any]):
     config = AgentBlockConfig.from_json(raw)
     envelope = export_config(STORY_AGENTS[0], config)
@@ -27,6 +40,21 @@ def test_what_was_exported_comes_back_as_it_was(raw: dict[str, Any]):
     imported = import_bundle(bundle, AGENTS)
     assert list(imported) == ([] if config.empty else ["librarian.chat"])
     assert all(one.config.to_json() == config.to_json() for one in imported.values())
+
+
+@pytest.mark.parametrize(
+    ("config", "place"),
+    [
+        ({"customBlocks": [BLOCK, BLOCK]}, ("config", "customBlocks", 1, "id")),
+        ({"customBlocks": [{**BLOCK, "name": "a\0b"}]}, ("config", "customBlocks", 0, "name")),
+        ({"customBlocks": [{**BLOCK, "content": "a\0b"}]}, ("config", "customBlocks", 0, "content")),
+        ({"overrides": {"tools": {"customContent": "a\0b"}}}, ("config", "overrides", "tools", "customContent")),
+    ],
+)
+def test_what_no_editor_would_let_in_is_not_imported(config: dict[str, Any], place: tuple[str | int, ...]):
+    with pytest.raises(InvalidBlockDataError) as caught:
+        import_config({"config": config})
+    assert [issue.path for issue in caught.value.issues] == [place]
 
 
 def test_other_keys_are_ignored_and_scripts_are_named():

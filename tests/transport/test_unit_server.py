@@ -211,8 +211,11 @@ async def test_of_changes_of_two_servers_on_one_folder_none_is_lost(tmp_path: Pa
                 arguments = {
                     "name": "space_unit_apply_patch",
                     "arguments": {
-                        **{"unit_id": "dice", "path": "unit.py", "expected_hash": read["hash"]},
-                        **{"old": f"return {number}\n", "new": f"return {number + 1}\n"},
+                        "unit_id": "dice",
+                        "path": "unit.py",
+                        "expected_hash": read["hash"],
+                        "old": f"return {number}\n",
+                        "new": f"return {number + 1}\n",
                     },
                 }
                 result = (await client.ask("tools/call", arguments))["result"]
