@@ -1,6 +1,6 @@
 """Looks whether code of a unit holds up the event loop, in a thread that samples. Owns that thread; ends nothing.
 
-It costs nothing while no code of a unit runs. While some does, the loop is asked for a sign of life twice a second;
+It costs nothing while no code of a unit runs. While some does, the loop is asked for a sign of life four times a second;
 where none comes in time, the stack of its thread says whose code it is that it is in.
 """
 
@@ -21,7 +21,7 @@ import trio
 HELD_SECONDS = 1.0
 """After so long without a sign of life the loop is held up: every client waits, and sees it."""
 
-ASKED_SECONDS = 0.5
+ASKED_SECONDS = 0.25
 """How often the loop is asked."""
 
 _log = structlog.stdlib.get_logger("units")

@@ -1,8 +1,9 @@
 """The process groups that run for this engine. Owns who is in it, so that an end in a hurry leaves none behind.
 
 Nobody in a process that is killed can do anything any more. So while any group runs a small shell runs beside it, which
-is told of each over a pipe, and kills those that are left when the pipe ends. `PR_SET_PDEATHSIG` would not do: it goes
-with the thread that started the child, which here is one that comes and goes, and it spares what the child has started.
+is told of each over a pipe, and kills those that are left when the pipe ends, with what runs below their leaders.
+`PR_SET_PDEATHSIG` would not do: it goes with the thread that started the child, which here is one that comes and goes,
+and it spares what the child has started.
 """
 
 from __future__ import annotations
@@ -12,11 +13,8 @@ import signal
 import subprocess
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
-_THREADS = Path("/proc/self/task")
-"""Where Linux lists the children of each thread; elsewhere there is no such list."""
-
+from actors.process_tree import below, children
 
 _SHELL = "/bin/sh"
 _HEIR = """\
@@ -31,7 +29,20 @@ while read -r sign group; do
         ;;
     esac
 done
+below() {
+    for list in /proc/"$1"/task/*/children; do
+        children=
+        read -r children <"$list"
+        for child in $children; do
+            found="$found $child"
+            below "$child"
+        done
+    done
+}
+found=
+for each in $groups; do below "$each"; done 2>/dev/null
 for each in $groups; do kill -s KILL -- "-$each"; done
+for each in $found; do kill -s KILL "$each"; done
 """
 """What the shell beside us does: `+ ID` is a group that began, `- ID` one that ended."""
 
@@ -60,9 +71,15 @@ class ProcessGroups:
     def kill(self) -> None:
         """Kill every group, at once and without asking. For when the engine itself ends without waiting."""
         # A shell that was started a moment ago is known to the system, and not yet here.
-        for leader in {*self._leaders, *_children_that_lead()}:
+        leaders = {*self._leaders, *_children_that_lead()}
+        # Some may be in sessions of their own.
+        others = [process for leader in leaders for process in below(leader)]
+        for leader in leaders:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(leader, signal.SIGKILL)
+        for process in others:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(process, signal.SIGKILL)
 
     def _tell(self, sign: str, leader: int) -> None:
         """Let the shell beside us know, which is there as long as any group is."""
@@ -114,9 +131,7 @@ def _end(heir: subprocess.Popen[bytes]) -> None:
 
 def _children_that_lead() -> Iterator[int]:
     """The children of this process that lead a group of their own, as every shell command does."""
-    for listed in _THREADS.glob("*/children"):
-        with suppress(OSError, ValueError):
-            for child in map(int, listed.read_text().split()):
-                with suppress(ProcessLookupError):
-                    if os.getpgid(child) == child:
-                        yield child
+    for child in children(os.getpid()):
+        with suppress(ProcessLookupError):
+            if os.getpgid(child) == child:
+                yield child

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from actors.process import end_group
 from actors.process_groups import ProcessGroups
+from actors.process_tree import ProcessesBelow
 from actors.proxy_depth import within_depth
 from actors.proxy_log import ProxyLog
 from actors.proxy_target import ProxyServerError
@@ -182,10 +183,15 @@ async def _end(process: trio.Process) -> None:
     assert process.stdin is not None  # noqa: S101 - PIPE was asked for
     assert process.stdout is not None  # noqa: S101 - PIPE was asked for
     assert process.stderr is not None  # noqa: S101 - PIPE was asked for
-    await process.stdin.aclose()
-    with trio.move_on_after(LEAVE_SECONDS):
-        await process.wait()
-    await end_group(process)
+    # Before it ends: afterwards nobody knows any more what it has started in sessions of their own.
+    started = ProcessesBelow(process.pid)
+    try:
+        await process.stdin.aclose()
+        with trio.move_on_after(LEAVE_SECONDS):
+            await process.wait()
+        await end_group(process)
+    finally:
+        started.kill()
     await process.stdout.aclose()
     await process.stderr.aclose()
 

@@ -212,7 +212,9 @@ class ProxyServer:
         tools = await connection.list_tools()
         if tools == self._tools and not self._stale:
             return
-        plan = await trio.to_thread.run_sync(partial(plan_proxy, self._unit, self._settings, tools, self._body))
+        plan = await trio.to_thread.run_sync(
+            partial(plan_proxy, self._unit, self._settings, tools, self._body), abandon_on_cancel=True
+        )
         for note in plan.notes:
             self._log.say(note)
         self._tools = tools

@@ -94,8 +94,8 @@ class PythonUnits:
         if thread.ended.is_set():
             raise UnitLoadError(f"{said}is imported does not come to its end, and was ended")
         raise UnitLoadError(
-            f"{said}is imported does not come to its end, and cannot be ended while it waits outside of Python; "
-            "a thread of the engine is in it until that returns, or you restart the engine"
+            f"{said}is imported does not come to its end, and cannot be ended, as what waits outside of Python "
+            "cannot; it has a thread of the engine until it returns, or you restart the engine"
         )
 
     async def _give_up(self, unit: str, thread: UnitThread[None]) -> None:

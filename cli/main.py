@@ -31,6 +31,7 @@ from cli import (
 )
 from cli.console import note, replace_what_cannot_be_printed, say
 from cli.failure import CommandFailedError
+from cli.leaving import leaving
 
 
 def _print_version(asked: bool) -> None:
@@ -131,4 +132,4 @@ def run(arguments: Sequence[str]) -> int:
 def main() -> None:
     """The entry point."""
     replace_what_cannot_be_printed()
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(leaving(run(sys.argv[1:])))

@@ -112,7 +112,6 @@ def serve(
 ) -> None:
     """Start the engine and serve until it is told to stop (Ctrl-C)."""
     # Here, not above: the web server takes a while to import, and no other command needs it.
-    from transport.ending import leaving
     from transport.serve import ServeOptions, run
 
     options = ServeOptions(
@@ -134,4 +133,4 @@ def serve(
         agent=agent,
         ask_before_destroying=ask_before_destroying,
     )
-    raise typer.Exit(leaving(run(options)))
+    raise typer.Exit(run(options))

@@ -88,7 +88,6 @@ def serve(
     serves the same folder follows by itself; none is needed.
     """
     # Here, not above: the web server takes a while to import, and no other command needs it.
-    from transport.ending import leaving
     from transport.unit_server import UnitServeOptions, run
 
     kept = (data or default_data_folder()).expanduser().absolute()
@@ -110,7 +109,7 @@ def serve(
         log_format=log_format,
         log_level=log_level,
     )
-    raise typer.Exit(leaving(run(options)))
+    raise typer.Exit(run(options))
 
 
 def new(

@@ -22,7 +22,8 @@ from engine.units.source import UnitSource
 ENTRY = "unit"
 """The module of a unit that is loaded: `unit.py`."""
 
-_PREFIX = "space_units_"
+PREFIX = "space_units_"
+"""What the names of the packages of units begin with, and no others."""
 
 
 class UnitModules:
@@ -30,7 +31,7 @@ class UnitModules:
 
     def __init__(self) -> None:
         # A name that no other finder of this process has, such as that of a second engine.
-        self._root = f"{_PREFIX}{secrets.token_hex(4)}_"
+        self._root = f"{PREFIX}{secrets.token_hex(4)}_"
         self._lock = threading.Lock()
         self._sources: dict[str, UnitSource] = {}
         self._count = 0

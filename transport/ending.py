@@ -1,8 +1,8 @@
 """How a process that serves is told to end, and how it does. Owns the signals, and what follows when it takes long.
 
 At the first signal: no new connections, calls in flight are answered, streams end, the parts stop. A second signal ends
-the process at once, with 128 plus its number, and so does a thread when that takes longer than it may: from the signal
-until the process is gone, whatever holds it, be it the event loop, a thread of some unit or the exit of Python.
+the process at once, with 128 plus its number, and so does a thread when that takes longer than it may, whatever
+holds it: from the signal until all is closed. What holds the exit after that is the matter of `cli.leaving`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ from __future__ import annotations
 import faulthandler
 import os
 import signal
-import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -27,9 +25,6 @@ LAST_RESORT_SECONDS = 5.0
 
 STARVED_SECONDS = 1.0
 """Beyond that, when the process is ended without Python: code that never lets another thread run holds ours as well."""
-
-LEAVING_SECONDS = 2.0
-"""How long the exit of Python may take, which waits for threads and processes that code of a unit has left behind."""
 
 STREAMS_SHARE = 0.8
 """The part of the grace that calls may take; the rest is for streams and connections."""
@@ -92,27 +87,6 @@ class LastResort:
 
 
 _STANDARD_ERROR = 2
-
-
-def leaving(code: int) -> int:
-    """The exit code, given back to be exited with now: a process that has not ended soon is ended with it all the same.
-
-    All that is worth keeping is on disk by then.
-    """
-    timer = threading.Timer(LEAVING_SECONDS, _leave, (code,))
-    timer.daemon = True
-    timer.start()
-    return code
-
-
-def _leave(code: int) -> None:
-    try:
-        others = sorted(each.name for each in threading.enumerate() if not each.daemon)
-        _log.warning("exit_was_held", threads=others)
-        with suppress(OSError, ValueError):
-            sys.stdout.flush()
-    finally:
-        os._exit(code)
 
 
 async def serve_until_told(

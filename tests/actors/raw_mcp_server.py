@@ -122,7 +122,8 @@ def call(number: Any, params: dict[str, Any]) -> dict[str, Any] | None:
             sys.stderr.flush()
             os._exit(3)
         case "spawn":
-            return text(str(subprocess.Popen(["sleep", "1000"]).pid))
+            away = bool(arguments.get("away"))
+            return text(str(subprocess.Popen(["sleep", "1000"], start_new_session=away).pid))
         case _:
             return text(f"{name} {json.dumps(arguments)}")
 

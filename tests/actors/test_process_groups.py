@@ -47,7 +47,7 @@ _KILLED = """
 import os, subprocess, time
 from actors.process_groups import ProcessGroups
 groups = ProcessGroups()
-script = "sleep 60 & echo $!; sleep 60; true"
+script = "SLEEP & echo $!; sleep 60; true"
 shell = subprocess.Popen(["bash", "-c", script], start_new_session=True, stdout=subprocess.PIPE, text=True)
 ended = subprocess.Popen(["true"], start_new_session=True)
 with groups.holding(ended.pid), groups.holding(shell.pid):
@@ -58,8 +58,10 @@ with groups.holding(ended.pid), groups.holding(shell.pid):
 
 
 @pytest.mark.slow
-def test_a_group_does_not_outlive_an_engine_that_is_killed() -> None:
-    with subprocess.Popen([sys.executable, "-c", _KILLED], stdout=subprocess.PIPE, text=True) as engine:
+@pytest.mark.parametrize("sleep", ["sleep 60", "setsid sleep 60"])
+def test_a_group_does_not_outlive_an_engine_that_is_killed(sleep: str) -> None:
+    script = _KILLED.replace("SLEEP", sleep)
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as engine:
         assert engine.stdout is not None
         shell, child = map(int, engine.stdout.readline().split())
         assert runs(shell)

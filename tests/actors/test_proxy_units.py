@@ -255,19 +255,21 @@ async def test_calls_in_flight_end_with_the_server_that_they_began_with(tmp_path
         await trial.until(lambda: not lives(before))
 
 
-async def test_a_unit_that_goes_takes_its_server_along_with_what_that_has_started(tmp_path: Path) -> None:
+@pytest.mark.parametrize("away", [False, True], ids=["in its group", "in a session of its own"])
+async def test_a_unit_that_goes_takes_its_server_along_with_what_that_has_started(tmp_path: Path, away: bool) -> None:
     async with proxy_on_trial(tmp_path, "stubborn") as trial:
         (server,) = trial.pids()
-        child = int(text_of(await trial.call("space_notes_spawn")))
+        child = int(text_of(await trial.call("space_notes_spawn", {"away": away})))
         assert lives(child)
         shutil.rmtree(trial.root / "notes")
         await trial.until(lambda: trial.tools == ())
         await trial.until(lambda: not lives(server) and not lives(child))
 
 
-async def test_the_end_of_the_engine_ends_servers_and_what_they_have_started(tmp_path: Path) -> None:
+@pytest.mark.parametrize("away", [False, True], ids=["in its group", "in a session of its own"])
+async def test_the_end_of_the_engine_ends_servers_and_what_they_have_started(tmp_path: Path, away: bool) -> None:
     async with proxy_on_trial(tmp_path) as trial:
-        child = int(text_of(await trial.call("space_notes_spawn")))
+        child = int(text_of(await trial.call("space_notes_spawn", {"away": away})))
     assert not lives(child)
 
 
@@ -309,13 +311,13 @@ async def test_a_server_that_crashes_again_and_again_is_started_ever_more_seldom
 
 async def test_a_server_that_cannot_start_breaks_its_unit_and_nobody_elses(tmp_path: Path) -> None:
     write_unit(tmp_path, manifest(["no-such-command-anywhere"]))
-    write_unit(tmp_path, manifest(raw("crash"), presets="", cwd=str(tmp_path)), "other")
+    write_unit(tmp_path, manifest(raw("crash"), presets="", cwd=str(tmp_path)), "another")
     write_unit(tmp_path, manifest(raw(), presets="", cwd=str(tmp_path / "nowhere")), "third")
     async with units_on_trial(tmp_path) as trial:
         await trial.until(lambda: len(trial.space.units.rows()) == 3)
         for unit, said in (
             ("notes", "the command 'no-such-command-anywhere' was not found"),
-            ("other", "it ended with exit code 7; it printed last:\nno license found"),
+            ("another", "it ended with exit code 7; it printed last:\nno license found"),
             ("third", "is no folder"),
         ):
             assert trial.row(unit).state is UnitState.BROKEN

@@ -23,6 +23,7 @@ from engine.errors import ConflictError, EngineError, ForbiddenError, NotFoundEr
 from engine.units.folder import UnitFolder
 from engine.units.report import TestEnding
 from presets.unit_shop import UnitChange, UnitState
+from protocol.tool import ToolError
 from tests.actors.fakes import space_of
 from tests.actors.units_on_trial import Trial, code_of, units_on_trial
 from tests.presets.samples import adapter, preset
@@ -97,7 +98,7 @@ async def test_a_unit_that_hangs_is_given_up_and_the_others_serve(
         trial.write(hangs, "slow")
         trial.write(code_of("draw", unit="cards"), "cards")
         await trial.until(lambda: "space_cards_draw" in trial.tools)
-        await trial.until(lambda: any(row.name == "slow" for row in trial.space.units.rows()))
+        await trial.until(lambda: "slow" not in {row.name for row in trial.space.units.rows() if row.problem is None})
         assert "was not loaded within 0.3 s" in (trial.row("slow").problem or "")
         release.set()
         await trial.until(lambda: not any("slow" in name for name in trial.space.python_units.modules.loaded()))
@@ -162,6 +163,13 @@ async def test_a_saved_file_is_followed_within_a_second_with_one_change_of_the_l
         await trio.sleep(0.3)
         assert tools.value.revision == revision + 1
         assert trial.row().version == 2
+
+
+async def test_a_tool_that_returns_too_much_is_an_error_that_says_so(tmp_path: Path) -> None:
+    code = code_of(answer="'x' * 17_000_000").replace("-> int", "-> str")
+    async with units_on_trial(tmp_path, dice=code) as trial:
+        with pytest.raises(ToolError, match="tool 'roll' returned 17000013 bytes; at most 16777216 are passed on"):
+            await trial.call("space_dice_roll")
 
 
 async def test_new_code_behind_the_same_form_tells_nobody_and_serves(tmp_path: Path) -> None:

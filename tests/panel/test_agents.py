@@ -318,6 +318,39 @@ def test_what_is_typed_while_the_engine_restarts_is_saved_when_it_is_back(page: 
     expect(field).to_have_value("Half a sentence.")
 
 
+def test_what_is_too_large_for_the_engine_is_refused_before_it_is_sent(page: Page, engine: LiveEngine) -> None:
+    page.goto(f"{engine.url}/#/agents/space/standard")
+    page.get_by_role("article").get_by_role("button", name="Import…").click()
+    dialog = page.get_by_role("dialog", name="Import a configuration")
+    take = dialog.get_by_role("button", name="Replace")
+    dialog.get_by_label("The configuration as text").fill(json.dumps({"config": {"disabledTools": []}}))
+    expect(take).to_be_enabled()
+    for size, said in ((5, "the engine takes at most 4 MiB"), (17, "large.json: It has 17 MiB")):
+        large = {"name": "large.json", "mimeType": "application/json", "buffer": _large(size)}
+        dialog.get_by_label("From a file").set_input_files(files=[large])  # type: ignore[list-item]
+        expect(dialog.get_by_role("alert")).to_contain_text(said)
+        expect(take).to_be_disabled()
+
+
+def _large(mebibytes: int) -> bytes:
+    return json.dumps({"config": {"disabledTools": ["x" * mebibytes * 1024 * 1024]}}).encode()
+
+
+def test_an_agent_that_there_is_not_is_said_so_once_and_nobody_is_asked_about_it(
+    page: Page, engine: LiveEngine
+) -> None:
+    failed: list[str] = []
+    page.on("response", lambda answer: failed.append(answer.url) if answer.status >= 400 else None)
+    for address in ("space/nobody", "space/..%2f", "story/none/generation.writer"):
+        page.goto(f"{engine.url}/#/agents/{address}")
+        expect(page.get_by_role("heading", level=1)).to_have_text("There is no such agent")
+        expect(page.get_by_role("main").get_by_role("alert")).to_have_count(1)
+        expect(page.get_by_role("button", name="Copy agent…")).to_have_count(0)
+    page.get_by_role("alert").get_by_role("link", name="All agents").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Standard")
+    assert failed == []
+
+
 def test_an_import_shows_its_scripts_as_text_before_it_is_taken_and_can_be_undone(
     page: Page, engine: LiveEngine
 ) -> None:
@@ -442,14 +475,18 @@ def test_a_story_has_a_bundle_of_its_own_and_its_active_branch_is_chosen_where_i
     _send(engine, "POST", "/api/stories", {"name": "Salt"})
     path = f"/api/stories/{_story(engine)['id']}"
     page.goto(f"{engine.url}/#/agents/story/{_story(engine)['id']}/generation.writer")
-    branch = page.get_by_label("Branch")
+    branch = page.get_by_role("combobox", name="Branch")
     expect(page.get_by_role("heading", level=1)).to_have_text("Writer")
     expect(branch).to_be_hidden()
     _send(engine, "POST", f"{path}/branches", {"name": "Storm"})
-    expect(branch.get_by_role("option")).to_have_count(2)
-    expect(branch).to_have_value(_get(engine, f"{path}/branches")["activeBranchId"])
-    for name in ("Main", "Storm"):
-        branch.select_option(name)
+    expect(branch).to_be_visible()
+    active = _get(engine, f"{path}/branches")
+    expect(branch).to_have_text(
+        next(one["name"] for one in active["branches"] if one["id"] == active["activeBranchId"])
+    )
+    for name in ("Storm", "Main"):
+        branch.click()
+        page.get_by_role("listbox", name="Branch").get_by_role("option", name=name).click()
         expect(page.get_by_text(f"The story goes on in {name}.")).to_be_visible()
         index = _get(engine, f"{path}/branches")
         assert [one["name"] for one in index["branches"] if one["id"] == index["activeBranchId"]] == [name]

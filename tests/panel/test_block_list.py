@@ -10,7 +10,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from blocks.placement import Standing, placed_orders
 from tests.live.engine import LiveEngine
@@ -156,9 +156,73 @@ def test_a_block_is_moved_with_the_keyboard_and_stays_in_its_role(page: Page, en
     expect(blocks.get_by_role("button", name="Edit tools")).to_be_focused()
 
 
+def test_a_move_is_made_in_the_order_that_another_window_has_made_meanwhile(page: Page, engine: LiveEngine) -> None:
+    blocks = opened(page)
+    start, end = (
+        blocks.get_by_role("button", name=f"Move {name}").bounding_box() for name in ("instructions", "tools")
+    )
+    assert start is not None
+    assert end is not None
+    page.mouse.move(start["x"] + 8, start["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(start["x"] + 8, start["y"] + 20, steps=3)
+    elsewhere = ["world", "instructions", "tools", "preset-prompts", "context"]
+    with page.expect_response(lambda answer: answer.url.endswith(AGENT)):
+        rest(engine, "PATCH", f"{AGENT}/config", {"blockOrder": elsewhere})
+    page.mouse.move(end["x"] + 8, end["y"] + 20, steps=8)
+    page.mouse.up()
+    both = ["world", "tools", "instructions", "preset-prompts", "context"]
+    expect(names(blocks)).to_have_text(both)
+    expect(page.get_by_role("status", name="Saving")).to_have_text("Everything is saved")
+    assert prompt_order(engine) == both
+
+    # Also what comes while the move is on its way stays, and nobody is asked.
+    quicker = ["tools", "world", "instructions", "preset-prompts", "context"]
+
+    def overtake(route: Route) -> None:
+        rest(engine, "PATCH", f"{AGENT}/config", {"blockOrder": quicker})
+        route.continue_()
+
+    page.route("**/config", overtake, times=1)
+    blocks.get_by_role("button", name="Move context").focus()
+    page.keyboard.press("Alt+ArrowUp")
+    both = ["tools", "world", "instructions", "context", "preset-prompts"]
+    expect(names(blocks)).to_have_text(both)
+    expect(page.get_by_role("status", name="Saving")).to_have_text("Everything is saved")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert prompt_order(engine) == both
+
+
+def test_a_new_block_goes_to_every_client_unless_the_person_says_otherwise(page: Page, engine: LiveEngine) -> None:
+    blocks = opened(page)
+    blocks.get_by_role("button", name="Add Context Block").click()
+    dialog = page.get_by_role("dialog", name="Add a context block")
+    role = dialog.get_by_role("group", name="Role")
+    expect(role.get_by_role("button", name="system")).to_have_attribute("aria-pressed", "true")
+    warning = dialog.get_by_text("only through the prompt space_context")
+    expect(warning).to_be_hidden()
+    role.get_by_role("button", name="user").click()
+    expect(warning).to_be_visible()
+    page.keyboard.press("Escape")
+    add_block(blocks, "Aside", "By the way.")
+    row = editor(blocks, "Aside")
+    expect(row.get_by_text("only through the prompt space_context")).to_be_visible()
+    row.get_by_role("group", name="Role").get_by_role("button", name="system").click()
+    expect(row.get_by_text("only through the prompt space_context")).to_be_hidden()
+
+    # A story's agent gets its whole prompt from the engine.
+    rest(engine, "POST", "/api/stories", {"id": "ferry", "name": "Ferry"})
+    blocks = opened(page, "story/ferry/generation.writer")
+    blocks.get_by_role("button", name="Add Context Block").click()
+    dialog = page.get_by_role("dialog", name="Add a context block")
+    role = dialog.get_by_role("group", name="Role")
+    expect(role.get_by_role("button", name="user")).to_have_attribute("aria-pressed", "true")
+    expect(dialog.get_by_text("only through the prompt space_context")).to_be_hidden()
+
+
 def test_a_block_that_the_agent_makes_says_what_the_person_wants(page: Page, engine: LiveEngine) -> None:
     blocks = opened(page)
-    switch = blocks.get_by_role("switch", name="tools is enabled")
+    switch = blocks.get_by_role("switch", name="Use tools")
     expect(switch).to_be_checked()
     switch.click()
     expect(switch).not_to_be_checked()
@@ -231,7 +295,7 @@ def test_a_block_of_ones_own_is_made_changed_deleted_and_brought_back(page: Page
     expect(row.get_by_label("Name")).to_have_value("  ")
     row.get_by_label("Name").fill("Style")
     row.get_by_label("Text", exact=True).fill("Long sentences.")
-    row.get_by_role("switch", name="Style is enabled").click()
+    row.get_by_role("switch", name="Use Style").click()
     row.get_by_role("group", name="Role").get_by_role("button", name="user").click()
     expect(blocks.get_by_role("list", name="User message").get_by_role("button", name="Move Style")).to_be_visible()
     expect(page.get_by_role("status", name="Saving")).to_have_text("Everything is saved")
@@ -241,8 +305,8 @@ def test_a_block_of_ones_own_is_made_changed_deleted_and_brought_back(page: Page
 
     # Both switches are one for the person: the other one alone cannot keep a block off.
     rest(engine, "PATCH", f"{AGENT}/config", {"overrides": {block["id"]: {"enabled": False}}})
-    row.get_by_role("switch", name="Style is enabled").click()
-    expect(row.get_by_role("switch", name="Style is enabled")).to_be_checked()
+    row.get_by_role("switch", name="Use Style").click()
+    expect(row.get_by_role("switch", name="Use Style")).to_be_checked()
     expect(page.get_by_role("status", name="Saving")).to_have_text("Everything is saved")
     assert "Style" in prompt_order(engine)
 

@@ -7,9 +7,10 @@ import re
 import statistics
 from collections.abc import Callable
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Response, Route, expect
 
 from tests.live.engine import LiveEngine
 
@@ -22,6 +23,9 @@ BOUND_MS = 1_000
 
 SCENE_MS = 60_000
 """The first picture of a scene may have to wait for its renderer."""
+
+LARGE_POLYGONS = 40
+"""Polygons of a thousand corners, of which the SVG of a drawing becomes a large one."""
 
 CALL_AND_WATCH = """async ([tool, calls]) => {
     const stage = document.querySelector(".stage");
@@ -56,6 +60,12 @@ def _marks(page: Page) -> Locator:
 def _draw(engine: LiveEngine, x: float = 0, **members: Any) -> Any:
     shape = {"shape": "ellipse", "x": x, "y": 0, "width": 60, "height": 40, **members}
     return json.loads(engine.space("call", SHAPE, json.dumps(shape)))
+
+
+def _post(engine: LiveEngine, path: str, body: dict[str, Any]) -> Any:
+    request = Request(f"{engine.url}/{path}", json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urlopen(request, timeout=60) as answer:
+        return json.load(answer)
 
 
 def _size(stage: Locator) -> float:
@@ -134,7 +144,7 @@ def test_undo_and_redo_follow_the_keys_and_the_list_goes_back_several_steps(page
     kept = steps.nth(2).element_handle()
     assert kept is not None
     steps.nth(1).hover()
-    steps.nth(1).get_by_role("button", name=re.compile("^Undo to here: insert shape, 2 steps")).click()
+    steps.nth(1).get_by_role("button", name=re.compile("^Undo this and later: insert shape, 2 steps")).click()
     expect(steps).to_have_count(1)
     assert kept.evaluate("(row) => row.isConnected")
     undone = page.get_by_role("list", name="Undone steps").get_by_role("listitem")
@@ -143,8 +153,143 @@ def test_undo_and_redo_follow_the_keys_and_the_list_goes_back_several_steps(page
     engine.space("undo")
     expect(steps).to_have_count(0)
     undone.first.hover()
-    undone.first.get_by_role("button", name=re.compile("^Redo to here: insert shape, 3 steps")).click()
+    undone.first.get_by_role("button", name=re.compile("^Redo this and earlier: insert shape, 3 steps")).click()
     expect(steps).to_have_count(3)
+
+
+def test_steps_that_came_meanwhile_are_asked_about_before_they_are_undone_too(page: Page, engine: LiveEngine) -> None:
+    for x in (0, 100, 200):
+        _draw(engine, x)
+    steps = page.get_by_role("list", name="Steps, newest first").get_by_role("listitem")
+    expect(steps).to_have_count(3)
+    meanwhile = [300.0, 400.0]
+
+    def draw_first(route: Route) -> None:
+        if meanwhile:
+            _draw(engine, meanwhile.pop())
+        route.continue_()
+
+    page.route("**/api/world/undo", draw_first)
+    last = re.compile("^Undo this and later: insert shape, [2-9] steps")
+
+    def undo_two() -> None:
+        row = steps.nth(1)
+        row.hover()
+        row.get_by_role("button", name=last).click()
+
+    undo_two()
+    question = page.get_by_role("dialog", name="The agent has drawn since")
+    expect(question).to_contain_text("1 step came after what you saw. Undo that too?")
+    question.get_by_role("button", name="Cancel").click()
+    expect(steps).to_have_count(4)
+
+    # It draws once more; who says yes is not asked again, and what was there before the two stays.
+    undo_two()
+    question.get_by_role("button", name="Undo all 3 steps").click()
+    expect(page.get_by_role("log")).to_contain_text("Undone: 3 steps.")
+    expect(steps).to_have_count(2)
+
+
+def test_what_could_not_be_loaded_is_said_to_be_old_and_is_loaded_again_without_a_change(
+    page: Page, engine: LiveEngine
+) -> None:
+    expect(_picture(page, 0)).to_be_visible()
+    broken = True
+
+    def maybe(route: Route) -> None:
+        if not broken:
+            route.continue_()
+        elif "/view" in route.request.url:
+            route.abort()
+        else:
+            route.fulfill(status=500, json={"title": "Fault", "detail": "The engine is\u202e broken."})
+
+    for path in ("view.svg*", "view/marks*", "world/history*", "calls?*"):
+        page.route(f"**/api/{path}", maybe)
+    _draw(engine)
+    history, now = page.get_by_role("region", name="History"), page.get_by_role("region", name="Just now")
+    expect(_stage(page)).to_contain_text("This picture is old. The engine does not answer.")
+    expect(_stage(page)).to_have_attribute("aria-busy", "false")
+    expect(_picture(page, 0)).to_be_visible()
+    for each in (history, now):
+        expect(each).to_contain_text("This list is old. The engine is\u2039U+202E\u203a broken.")
+    expect(page.get_by_role("status").first).to_have_text("Connected")
+    expect(page.get_by_role("log")).to_be_empty()
+
+    broken = False
+    expect(_picture(page, 1)).to_be_visible()
+    expect(_marks(page)).to_have_count(1)
+    for each in (history, now):
+        expect(each.get_by_role("listitem")).to_have_count(1)
+    expect(page.get_by_text("is old").locator("visible=true")).to_have_count(0)
+
+
+def test_a_picture_is_asked_for_at_once_when_the_network_is_back(page: Page, engine: LiveEngine) -> None:
+    expect(_picture(page, 0)).to_be_visible()
+    page.clock.install()
+    page.route("**/api/view.svg*", lambda route: route.abort())
+    _draw(engine)
+    expect(_stage(page)).to_contain_text("This picture is old.")
+    page.clock.pause_at(page.evaluate("Date.now()") + 100)
+    page.unroute("**/api/view.svg*")
+    page.evaluate("dispatchEvent(new Event('online'))")
+    expect(_stage(page)).to_have_attribute("data-revision", "1")
+
+
+def test_a_large_drawing_is_shown_as_pixels_until_it_is_small_again(page: Page, engine: LiveEngine) -> None:
+    _draw(engine)
+    note = page.get_by_text(re.compile("shown as pixels"))
+    width = "(image) => image.naturalWidth"
+    expect(_picture(page, 1)).to_be_visible()
+    many = {"shape": "polygon", "points": [{"x": n % 97 + n / 9973, "y": n % 89 + n / 9967} for n in range(1_000)]}
+    for _ in range(LARGE_POLYGONS):
+        _post(engine, f"api/tools/{SHAPE}/call", many)
+    last = 1 + LARGE_POLYGONS
+    expect(_picture(page, last)).to_be_visible()
+    expect(note).to_be_visible()
+    inside: int = _stage(page).evaluate("(stage) => stage.clientWidth")
+    assert _picture(page, last).evaluate(width) == inside
+    expect(page.get_by_role("button", name="Download SVG")).to_be_visible()
+
+    # Marks and zoom are as with any other picture; from close by it has more pixels.
+    _draw(engine, 30)
+    expect(_picture(page, last + 1)).to_be_visible()
+    expect(_marks(page)).to_have_count(1)
+    fitted = _size(_stage(page))
+    for _ in range(3):
+        page.get_by_role("button", name="Zoom in").click()
+    assert _size(_stage(page)) > fitted * 1.5
+    page.wait_for_function("([from]) => document.querySelector('.stage-picture img').naturalWidth > from", arg=[inside])
+
+    _post(engine, "api/world/undo", {"steps": LARGE_POLYGONS + 1})
+    expect(note).to_have_count(0)
+    expect(_picture(page, 2 * (last + 1) - 1)).to_be_visible()
+
+
+def test_a_program_and_what_changes_nothing_leave_no_refused_request_and_only_changes_in_the_list(
+    page: Page, engine: LiveEngine
+) -> None:
+    refused: list[str] = []
+
+    def note(response: Response) -> None:
+        if response.status >= 400:
+            refused.append(f"{response.status} {response.url}")
+
+    page.on("response", note)
+    engine.space("call", "space_drawing_inspect", "{}")
+    code = f"return await tools.{SHAPE}({{shape: 'ellipse', x: 0, y: 0, width: 9, height: 9}})"
+    engine.space("call", "--agent", "code", "space_run_code", json.dumps({"code": code, "description": "Draw"}))
+    now = page.get_by_role("region", name="Just now")
+    expect(now.get_by_role("listitem")).to_have_count(1)
+    expect(now.get_by_role("listitem")).to_contain_text(SHAPE)
+
+    # What was not run says why, in the part of the row that is seen.
+    _post(engine, f"api/tools/{SHAPE}/call", {"shape": "blob"})
+    expect(now.get_by_role("listitem")).to_have_count(2)
+    expect(now.get_by_role("listitem").first).to_contain_text("refused")
+    reason = now.locator(".now-error").first
+    expect(reason).to_have_text(re.compile("^shape: expected one of"))
+    assert not refused
 
 
 def test_marks_fade_unless_they_are_kept_and_are_reached_with_the_keyboard(page: Page, engine: LiveEngine) -> None:

@@ -195,3 +195,22 @@ def test_without_a_runtime_the_view_says_why_and_shows_the_sdk_of_another_agent(
         expect(agent.get_by_role("option", name="code, cannot be used")).to_be_disabled()
         expect(agent).to_have_value("standard")
         expect(page.get_by_label("The SDK", exact=True)).to_be_visible()
+
+
+def test_addresses_of_code_mode_that_lead_nowhere_say_so_and_ask_once(
+    window: Callable[..., Page], engine: LiveEngine
+) -> None:
+    page = window(f"{engine.url}/#/live")
+    failed: list[str] = []
+    page.on("response", lambda answer: failed.append(answer.url) if answer.status >= 400 else None)
+    page.goto(f"{engine.url}/#/programs/program-none")
+    expect(page.get_by_text("there is no program 'program-none'")).to_be_visible()
+    with page.expect_response(lambda answer: answer.url.endswith("/api/programs")):
+        _run(engine, "return 1;", "another")
+    expect(page.get_by_role("link", name="another")).to_be_visible()
+    assert len(failed) == 1
+
+    page.goto(f"{engine.url}/#/programs/sdk/nobody")
+    expect(page.get_by_role("alert").filter(has_text="nobody")).to_contain_text("There is no agent nobody")
+    expect(page.get_by_label("The SDK", exact=True)).to_contain_text("tools.")
+    assert len(failed) == 1

@@ -227,3 +227,56 @@ def test_nothing_leaves_a_narrow_window(window: Callable[..., Page], engine: Liv
     page.get_by_role("button", name="Collapse all").click()
     page.get_by_role("button", name="Expand all").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
+
+
+def test_a_tool_is_found_by_what_it_does_and_by_words_that_are_nearly_right(tools: Page) -> None:
+    failed: list[str] = []
+    tools.on("response", lambda answer: failed.append(answer.url) if answer.status >= 400 else None)
+    search = tools.get_by_role("searchbox", name="Find a tool")
+    for words in ("run a command", "command RUN", "shell"):
+        search.fill(words)
+        expect(_row(tools, "space_app_run_bash")).to_be_visible()
+    # What has the word in its name comes before what has it in its description.
+    search.fill("theme")
+    expect(tools.locator(".tool:visible").first).to_have_attribute("data-tool", "space_app_set_theme")
+
+    search.fill("")
+    search.press_sequentially("inzert shpae", delay=30)
+    answer = tools.get_by_role("status", name="No such tool")
+    expect(answer).to_contain_text("Perhaps you mean")
+    expect(answer.get_by_role("link", name="space_drawing_insert_shape")).to_be_visible()
+    # Only what is written as a name is asked about, and once, when nobody types any more.
+    search.fill("")
+    with tools.expect_response(re.compile(r"/api/tools/")):
+        search.press_sequentially("zzz_qqq_www", delay=30)
+    expect(answer).to_contain_text("There is no tool 'zzz_qqq_www'")
+    search.fill("zzz")
+    search.fill("zzz_qqq_www")
+    expect(answer).to_contain_text("There is no tool 'zzz_qqq_www'")
+    assert [url.rsplit("/", 1)[1] for url in failed] == ["zzz_qqq_www"]
+
+
+def test_what_has_not_changed_yet_takes_no_room_and_later_stands_below_the_tools_of_a_narrow_window(
+    window: Callable[..., Page], tmp_path: Path
+) -> None:
+    with LiveEngine(tmp_path, isolated_environment(tmp_path)) as engine:
+        page = window(f"{engine.url}/#/tools", width=380)
+        line = page.get_by_role("region", name="General").get_by_role("listitem").filter(has_text="general-shell-tools")
+        expect(line.first).to_contain_text("off by default")
+        expect(_choice(page, "general-shell-tools", "Auto")).to_be_checked()
+        changes = page.get_by_role("complementary", name="Changes of context")
+        expect(changes).to_be_hidden()
+        ask(engine, "PATCH", "/api/context", {"surface": "scene"})
+        expect(changes).to_be_visible()
+        above, below = page.get_by_role("region", name="General").bounding_box(), changes.bounding_box()
+        assert above is not None
+        assert below is not None
+        assert below["y"] > above["y"]
+
+        # What is expanded is collapsed, whether it is all or not.
+        page.get_by_role("button", name="drawing-color-tools").click()
+        expect(_row(page, "space_drawing_sample_color")).to_be_visible()
+        expect(page.get_by_role("button", name="Expand all")).to_be_enabled()
+        page.get_by_role("button", name="Collapse all").click()
+        expect(_row(page, "space_drawing_sample_color")).to_have_count(0)
+        expect(page.get_by_role("button", name="Collapse all")).to_be_disabled()

@@ -163,7 +163,7 @@ async def test_what_an_engine_would_refuse_is_refused_with_nothing_left(tmp_path
         assert "SyntaxError" in said
         taken = code_of(tool="undo", unit="drawing")
         said = await refusal_of(client, "create_source", unit_id="drawing", path="unit.py", source=taken)
-        assert "'space_drawing_undo', and somebody else has one of that name" in said
+        assert "'drawing' is what Space calls something of its own" in said
         said = await refusal_of(client, "create_source", unit_id="dise", path="tests/test_unit.py", source="")
         assert "To begin a new one, create its unit.py first" in said
         said = await refusal_of(client, "create_source", unit_id="dice", path="unit.toml", source="")

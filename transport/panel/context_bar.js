@@ -3,7 +3,8 @@
  * same command as `space context set` and `space world switch`.
  */
 
-import { h, replace } from "./dom.js";
+import { choiceMenu } from "./choice_menu.js";
+import { h, icon, replace } from "./dom.js";
 import { api, segment } from "./engine.js";
 import { askText, attempt } from "./messages.js";
 import { watch } from "./watch.js";
@@ -15,22 +16,34 @@ const PLACES = [
   { id: "scene", label: "Scene", facts: { surface: "scene" } },
 ];
 
-/** The value of the entry that makes a new world; no id of a world looks like this. */
-const NEW_WORLD = "\u0000new";
-
 export function contextBar() {
   const places = h("div", { class: "segments", role: "group", "aria-label": "Surface" });
-  const activity = h("select", {
-    "aria-label": "Activity",
-    onchange: () => change({ activity: activity.value || null }),
+  const activity = choiceMenu("Activity", (name) => change({ activity: name || null }));
+  const world = choiceMenu("World", (id) => {
+    void attempt(() => api.post(`/api/worlds/${segment(id)}/activate`)).then(refresh);
   });
-  const world = h("select", { "aria-label": "World", onchange: switchWorld });
+  const activityPart = h(
+    "span",
+    { class: "context-part" },
+    h("span", { class: "quiet" }, "Activity "),
+    activity.element,
+  );
   const element = h(
     "div",
     { class: "context-bar" },
     places,
-    h("label", {}, "Activity ", activity),
-    h("label", {}, "World ", world),
+    activityPart,
+    h(
+      "span",
+      { class: "context-part" },
+      h("span", { class: "quiet" }, "World "),
+      world.element,
+      h(
+        "button",
+        { class: "bare new-world", title: "New world…", "aria-label": "New world…", onclick: newWorld },
+        icon("plus"),
+      ),
+    ),
   );
   let shown = "";
 
@@ -59,15 +72,16 @@ export function contextBar() {
       if (key === shown) return;
       shown = key;
       showPlaces(now.context, now.presets);
-      replace(
-        activity,
-        h("option", { value: "", selected: !now.context.activity }, "none"),
-        now.activities.map((name) => h("option", { value: name, selected: name === now.context.activity }, name)),
+      // In a place that has no activities it is only kept for later.
+      activityPart.hidden = !hasActivities(now.context.surface, now.presets);
+      activityPart.classList.toggle("is-said", places.querySelector("[aria-pressed=true]") !== null);
+      activity.update(
+        [{ value: "", label: "none" }, ...now.activities.map((name) => ({ value: name, label: name }))],
+        now.context.activity || "",
       );
-      replace(
-        world,
-        now.worlds.map((/** @type {any} */ each) => h("option", { value: each.id, selected: each.active }, each.name)),
-        h("option", { value: NEW_WORLD }, "New world…"),
+      world.update(
+        now.worlds.map((/** @type {any} */ each) => ({ value: each.id, label: each.name })),
+        now.worlds.find((/** @type {any} */ each) => each.active)?.id ?? "",
       );
     },
   );
@@ -108,16 +122,11 @@ export function contextBar() {
     refresh();
   }
 
-  async function switchWorld() {
-    if (world.value === NEW_WORLD) {
-      const name = await askText({ title: "New world", label: "Name", agree: "Make and go there" });
-      if (name !== null) {
-        const made = await attempt(() => api.post("/api/worlds", { name }));
-        if (made !== undefined) await attempt(() => api.post(`/api/worlds/${segment(made.id)}/activate`));
-      }
-    } else {
-      await attempt(() => api.post(`/api/worlds/${segment(world.value)}/activate`));
-    }
+  async function newWorld() {
+    const name = await askText({ title: "New world", label: "Name", agree: "Make and go there" });
+    if (name === null) return;
+    const made = await attempt(() => api.post("/api/worlds", { name }));
+    if (made !== undefined) await attempt(() => api.post(`/api/worlds/${segment(made.id)}/activate`));
     refresh();
   }
 
@@ -138,4 +147,17 @@ function activitiesOf(presets, current) {
   const named = presets.flatMap((preset) => preset.contexts.map((/** @type {any} */ each) => each.activity));
   const all = [current, ...named].filter((each) => typeof each === "string" && each !== "any" && each !== "none");
   return [...new Set(all)].sort();
+}
+
+/**
+ * Whether an activity means anything on the surface.
+ *
+ * @param {string | null} surface
+ * @param {any[]} presets
+ */
+function hasActivities(surface, presets) {
+  const places = presets.flatMap((preset) => preset.contexts);
+  return places.some((each) =>
+    each.surface === surface && typeof each.activity === "string" && each.activity !== "any"
+  );
 }

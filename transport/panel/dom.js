@@ -88,6 +88,50 @@ export function duration(seconds) {
   return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
 }
 
+/** Characters that are not seen, or that turn round how what stands beside them is seen. */
+const UNSEEN =
+  // deno-lint-ignore no-control-regex
+  /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+/** Where joiners belong: between the parts of a picture character, and between letters that join. */
+const JOINS =
+  /^(?:[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]\u200d\p{Extended_Pictographic}|[\p{L}\p{M}][\u200c\u200d][\p{L}\p{M}])$/u;
+const LATIN = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u;
+
+/**
+ * Text that others have written, with every character to be seen: a name with an override of the writing direction, or
+ * with a NUL, would else look like another name, and turn round what stands beside it. Lines and tabs stay.
+ *
+ * @param {string} text
+ */
+export function visible(text) {
+  return text.replace(UNSEEN, (character, /** @type {number} */ at) => {
+    const code = /** @type {number} */ (character.codePointAt(0));
+    if ((code === 0x200c || code === 0x200d) && joins(text, at)) return character;
+    if (code < 0x20) return String.fromCharCode(0x2400 + code);
+    return code === 0x7f ? "\u2421" : `\u2039U+${code.toString(16).toUpperCase().padStart(4, "0")}\u203a`;
+  });
+}
+
+/**
+ * @param {string} text
+ * @param {number} at where the joiner is
+ */
+function joins(text, at) {
+  const before = [...text.slice(Math.max(at - 2, 0), at)].at(-1) ?? "";
+  const after = [...text.slice(at + 1, at + 3)][0] ?? "";
+  return JOINS.test(before + text[at] + after) && !LATIN.test(before + after);
+}
+
+/**
+ * A text of others in a line with other things: every character to be seen, and its writing direction its own.
+ *
+ * @param {string} text
+ */
+export function foreign(text) {
+  return h("bdi", {}, visible(text));
+}
+
 /**
  * A moment of today as its time, an earlier one with its date.
  *

@@ -1,7 +1,7 @@
 /** What the page says to the person, and asks them. Owns the toasts and the question before something risky. */
 
 import { h, icon } from "./dom.js";
-import { EngineError } from "./engine.js";
+import { EngineError, isTokenRequired } from "./engine.js";
 
 /** How long a message stays, milliseconds; one with a button stays longer, since somebody has to reach it. */
 const TOAST_MS = 5000;
@@ -37,7 +37,8 @@ export async function attempt(work) {
     return await work();
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    toast(error.message, { kind: "error" });
+    // Of that the page says itself, in the place of its views.
+    if (!isTokenRequired(error)) toast(error.message, { kind: "error" });
     return undefined;
   }
 }

@@ -5,7 +5,7 @@
  * @typedef {import("./agents/agent_list.js").Scope} Scope
  */
 
-import { h, replace } from "../dom.js";
+import { foreign, h, replace } from "../dom.js";
 import { segment } from "../engine.js";
 import { agentList } from "./agents/agent_list.js";
 import { configStore } from "./agents/config_store.js";
@@ -35,6 +35,7 @@ export function create() {
   const list = agentList((agents) => {
     first = (agents.find((each) => each.default) ?? agents.find((each) => each.usable))?.id ?? null;
     openFirst();
+    if (visible && picked !== null && open === null) showPicked(picked);
   });
   const pane = h("div", { class: "agent-pane" });
   const heading = h("h1", { class: "offscreen" }, "Agents");
@@ -64,6 +65,33 @@ export function create() {
     queueMicrotask(editor.shown);
   }
 
+  /**
+   * An agent that the list does not have is not asked about: it is said that there is none. One that was made just now
+   * comes with the list that is had next.
+   *
+   * @param {Scope} scope
+   */
+  function showPicked(scope) {
+    if (list.knows(scope) === true || open?.base === baseOf(scope)) return show(scope);
+    close();
+    replace(
+      pane,
+      list.knows(scope) === false && h(
+        "div",
+        { class: "empty", role: "alert" },
+        h("h1", {}, "There is no such agent"),
+        h(
+          "p",
+          {},
+          scope.kind === "space" ? "No agent of Space is called " : "This story, or an agent in it, is not there: ",
+          h("code", {}, foreign(scope.kind === "space" ? scope.agent : `${scope.story}/${scope.agent}`)),
+          ".",
+        ),
+        h("p", {}, h("a", { href: "#/agents" }, "All agents")),
+      ),
+    );
+  }
+
   /** Where there is room beside the list, something is always shown; Back does not lead to where nothing was. */
   function openFirst() {
     if (visible && picked === null && first !== null && wide.matches) {
@@ -88,7 +116,8 @@ export function create() {
       heading.hidden = scope !== null;
       element.classList.toggle("has-agent", scope !== null);
       if (scope !== null) {
-        show(scope);
+        showPicked(scope);
+        if (open === null) void list.again();
       } else {
         close();
         replace(

@@ -3,7 +3,7 @@
  * Owns which call is open; the address says it: `#/calls`, `#/calls/ID`.
  */
 
-import { h } from "../dom.js";
+import { h, visible } from "../dom.js";
 import { actorTable } from "./calls/actor_table.js";
 import { callDetail } from "./calls/call_detail.js";
 import { addressOf, callFeed } from "./calls/call_feed.js";
@@ -63,9 +63,8 @@ export function create() {
       if (drawing === 0) drawing = requestAnimationFrame(draw);
     },
     failed: (error) => {
-      if (error.status === 0) return;
       problem.hidden = false;
-      setText(problem, error.message);
+      setText(problem, `This list is old. ${visible(error.message)}`);
     },
   });
   const both = h("div", { class: "calls-both" }, list.element, detail.element);

@@ -24,8 +24,12 @@ export function create() {
   const picture = pictureFollower(sheet, (now) => {
     marks.follow(now);
     files.update(now);
-    setText(revision, `Revision ${now.revision}`);
-    revision.title = `${now.world}, ${now.surface}`;
+    setText(revision, `Revision ${now.revision}${now.isLarge ? " · shown as pixels" : ""}`);
+    revision.title = `${now.world}, ${now.surface}${
+      now.isLarge
+        ? ". The drawing is large; drawn as pixels it follows faster. The SVG can be downloaded all the same."
+        : ""
+    }`;
   });
   const files = downloads();
   const history = historyPanel();
@@ -34,7 +38,9 @@ export function create() {
   const revision = h("span", { class: "quiet small live-revision" });
   const keep = h("button", {
     "aria-pressed": "false",
-    title: "Marks of what was changed stay until this is turned off",
+    title:
+      "What was just changed is framed in the picture for some seconds: green where it is new, orange where it was " +
+      "there. While this is on, the frames stay.",
     onclick: () => {
       const now = keep.getAttribute("aria-pressed") !== "true";
       keep.setAttribute("aria-pressed", String(now));

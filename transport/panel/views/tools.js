@@ -18,6 +18,7 @@ import { keyedList, setText } from "../keyed_list.js";
 import { setOverride } from "./tools/override.js";
 import { stateFilter } from "./tools/state_filter.js";
 import { keyOfTool, nameOf, toolRow } from "./tools/tool_row.js";
+import { closest, fitting, isNameLike } from "./tools/tool_search.js";
 import { unknownTool } from "./tools/unknown_tool.js";
 import { counted, factsOf, isOffered } from "./tools/words.js";
 
@@ -37,7 +38,7 @@ export function create() {
   const search = h("input", {
     type: "search",
     class: "tool-search",
-    placeholder: "Why is … not offered? Type its name",
+    placeholder: "Find a tool: its name, or what it does",
     "aria-label": "Find a tool",
     autocomplete: "off",
     spellcheck: "false",
@@ -46,16 +47,22 @@ export function create() {
   });
   const filter = stateFilter(update);
   const agents = agentSelect("As agent", "No agent: all tools", () => state.again());
-  const expandAll = h("button", { class: "bare", onclick: toggleAll });
+  const expandAll = h("button", { class: "bare", onclick: () => toggleAll(true) }, "Expand all");
+  const collapseAll = h("button", { class: "bare", onclick: () => toggleAll(false) }, "Collapse all");
   const summary = h("p", { class: "quiet small", role: "status" });
   const problem = h("p", { class: "notice bad", hidden: true });
   const groups = h("div", { class: "groups" });
   const found = h("ul", { class: "tools card", "aria-label": "Tools found" });
   const unknown = unknownTool();
-  const changes = contextChanges();
+  const aside = h("aside", { "aria-label": "Changes of context", hidden: true });
+  const changes = contextChanges((isEmpty) => {
+    aside.hidden = isEmpty;
+    element.classList.toggle("has-no-changes", isEmpty);
+  });
+  aside.append(changes.element);
   const element = h(
     "div",
-    { class: "tools-view" },
+    { class: "tools-view has-no-changes" },
     h("h1", { class: "offscreen" }, "Tools"),
     h(
       "div",
@@ -67,13 +74,13 @@ export function create() {
         filter.element,
         h("label", { class: "quiet" }, "As agent ", agents.element),
       ),
-      h("div", { class: "toolbar tools-summary" }, summary, h("span", { class: "push" }), expandAll),
+      h("div", { class: "toolbar tools-summary" }, summary, h("span", { class: "push" }), expandAll, collapseAll),
       problem,
       groups,
       unknown.element,
       found,
     ),
-    h("aside", { "aria-label": "Changes of context" }, changes.element),
+    aside,
   );
 
   const deeds = { override, goThere, expand };
@@ -113,13 +120,14 @@ export function create() {
     if (known === null) return;
     const isFlat = search.value.trim() !== "" || filter.value() !== "";
     if (isNewlyOpen) revealOpen(known);
-    const matching = known.tools.filter((tool) => matches(tool, search.value));
+    const matching = fitting(known.tools, search.value);
     const shown = matching.filter(filter.admits);
     filter.update(matching);
     groups.hidden = isFlat;
     found.hidden = !isFlat || shown.length === 0;
-    expandAll.hidden = isFlat;
-    setText(expandAll, expanded.size > 0 ? "Collapse all" : "Expand all");
+    expandAll.hidden = collapseAll.hidden = isFlat;
+    expandAll.disabled = known.presets.every((preset) => expanded.has(preset.name));
+    collapseAll.disabled = expanded.size === 0;
     const offered = known.tools.filter((tool) => isOffered(tool.state)).length;
     setText(
       summary,
@@ -129,11 +137,27 @@ export function create() {
     );
     if (isFlat) showFound(shown);
     else showGroups(groupsOf(known, expanded));
-    unknown.update(isFlat ? unknownName(search.value.trim(), known.tools, matching, shown) : null);
+    unknown.update(isFlat ? unknownOf(known.tools, matching, shown) : null);
     if (isNewlyOpen) {
       isNewlyOpen = false;
       element.querySelector(".tool.is-open")?.scrollIntoView({ block: "nearest" });
     }
+  }
+
+  /**
+   * What is said of what is not found. Only the name of the address and what is written as a name is asked about.
+   *
+   * @param {ToolFacts[]} tools
+   * @param {ToolFacts[]} matching
+   * @param {ToolFacts[]} shown those of the state that was chosen
+   */
+  function unknownOf(tools, matching, shown) {
+    const name = search.value.trim();
+    const isAddress = name === open && !tools.some((tool) => nameOf(tool) === name || tool.tool_id === name);
+    if (isAddress || matching.length === 0) {
+      return { name, isKnown: false, asks: isAddress || isNameLike(name), closest: closest(tools, name) };
+    }
+    return shown.length > 0 ? null : { name, isKnown: true, asks: false, closest: [] };
   }
 
   /** Make sure that the tool of the address is on the page: its preset expanded, or found by its name. @param {Known} now */
@@ -142,7 +166,7 @@ export function create() {
     if (tool === undefined) {
       search.value = open ?? "";
       filter.clear();
-    } else if (search.value.trim() !== "" && (!unknown.element.hidden || !matches(tool, search.value))) {
+    } else if (search.value.trim() !== "" && (!unknown.element.hidden || fitting([tool], search.value).length === 0)) {
       search.value = "";
       filter.clear();
     } else if (!filter.admits(tool)) {
@@ -186,9 +210,10 @@ export function create() {
     update();
   }
 
-  function toggleAll() {
-    if (expanded.size > 0) expanded.clear();
-    else known?.presets.forEach((preset) => expanded.add(preset.name));
+  /** @param {boolean} isExpanded */
+  function toggleAll(isExpanded) {
+    expanded.clear();
+    if (isExpanded) known?.presets.forEach((preset) => expanded.add(preset.name));
     update();
   }
 
@@ -267,35 +292,3 @@ function orphan(name) {
 
 /** @param {string} agent */
 const whose = (agent) => agent === "" ? "now" : `to the agent ${agent} now`;
-
-/**
- * Whether every word of the query is in the tool's name, its id or a preset of it, however they are separated.
- *
- * @param {ToolFacts} tool
- * @param {string} query
- */
-function matches(tool, query) {
-  const words = plain(query).split(" ").filter((word) => word !== "");
-  const text = textOf(tool);
-  return words.every((word) => text.includes(word));
-}
-
-/**
- * The name that the engine is asked about: of something that no tool has as it was typed. What fits its words alone is
- * shown beside the answer.
- *
- * @param {string} query
- * @param {ToolFacts[]} tools
- * @param {ToolFacts[]} matching
- * @param {ToolFacts[]} shown those of the state that was chosen
- */
-function unknownName(query, tools, matching, shown) {
-  const isKnown = /\s/.test(query) ? matching.length > 0 : tools.some((tool) => textOf(tool).includes(plain(query)));
-  return !isKnown || shown.length === 0 ? { name: query, isKnown } : null;
-}
-
-/** @param {ToolFacts} tool */
-const textOf = (tool) => plain([tool.mcp_name, tool.tool_id, ...tool.presets].join(" "));
-
-/** @param {string} text */
-const plain = (text) => text.toLowerCase().replace(/[-_.\s]+/g, " ");

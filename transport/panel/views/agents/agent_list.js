@@ -14,9 +14,6 @@ import { exportBundle, importBundle } from "./bundle.js";
 import { formDialog } from "./form_dialog.js";
 import { keyedList } from "../../keyed_list.js";
 
-/** The value of the entry that makes a story; no id of one looks like this. */
-const NEW_STORY = "\u0000new";
-
 /** @param {(agents: any[]) => void} loaded is told Space's own agents whenever they were had */
 export function agentList(loaded) {
   /** @type {Scope | null} */
@@ -29,6 +26,12 @@ export function agentList(loaded) {
   const ofStory = h("ul", { class: "agent-rows" });
   const problems = h("div", {});
   const choice = h("select", { "aria-label": "Story", onchange: choose });
+  const another = h(
+    "button",
+    { class: "bare", "aria-label": "New story…", onclick: createStory },
+    icon("plus"),
+    "New…",
+  );
   const empty = h(
     "div",
     { class: "agent-empty" },
@@ -50,7 +53,7 @@ export function agentList(loaded) {
     own,
     problems,
     ofSpace,
-    h("div", { class: "agent-list-head" }, h("h2", { id: "story-agents" }, "Story agents"), choice),
+    h("div", { class: "agent-list-head" }, h("h2", { id: "story-agents" }, "Story agents"), choice, another),
     branch.element,
     empty,
     ofStory,
@@ -145,14 +148,10 @@ export function agentList(loaded) {
     const key = JSON.stringify(stories.map((each) => [each.id, each.name]));
     if (choice.dataset.shown !== key) {
       choice.dataset.shown = key;
-      replace(
-        choice,
-        stories.map((each) => h("option", { value: each.id }, each.name || each.id)),
-        h("option", { value: NEW_STORY }, "New story…"),
-      );
+      replace(choice, stories.map((each) => h("option", { value: each.id }, each.name || each.id)));
     }
     if (story !== null) choice.value = story;
-    choice.hidden = stories.length === 0;
+    choice.hidden = another.hidden = stories.length === 0;
     empty.hidden = stories.length > 0;
     const isThere = story !== null && ids.includes(story);
     ofOneStory.hidden = !isThere;
@@ -160,12 +159,7 @@ export function agentList(loaded) {
     showOfStory(isThere ? known.storyAgents : []);
   }
 
-  async function choose() {
-    if (choice.value === NEW_STORY) {
-      choice.value = story ?? "";
-      await createStory();
-      return;
-    }
+  function choose() {
     story = choice.value;
     if (picked?.kind === "story") location.hash = `#/agents/story/${segment(story)}/${segment(picked.agent)}`;
     else update();
@@ -196,6 +190,18 @@ export function agentList(loaded) {
 
   return {
     element,
+    /**
+     * Whether there is such an agent; null while that is not known.
+     *
+     * @param {Scope} scope
+     */
+    knows(scope) {
+      if (known === null) return null;
+      if (scope.kind === "space") return known.agents.some((each) => each.id === scope.agent);
+      return known.stories.some((each) => each.id === scope.story) &&
+        known.storyAgents.some((each) => each.agentName === scope.agent);
+    },
+    again: loader.again,
     /** @param {Scope | null} scope */
     pick(scope) {
       picked = scope;

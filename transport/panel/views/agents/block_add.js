@@ -7,7 +7,7 @@
 
 import { h, replace } from "../../dom.js";
 import { codeField } from "./block_code.js";
-import { MAX_NAME_LENGTH, NO_SLUG } from "./block_custom.js";
+import { isOnlyAskedFor, MAX_NAME_LENGTH, NO_SLUG, ONLY_ASKED_FOR } from "./block_custom.js";
 import { evaluation } from "./block_evaluation.js";
 import { lastOrder, slugOf } from "./block_order.js";
 
@@ -36,7 +36,7 @@ export function addDialog({ store, scope }, added) {
   /** @type {"simple" | "script"} */
   let type = "simple";
   /** @type {Role} */
-  let role = "user";
+  let role = scope.kind === "space" ? "system" : "user";
 
   const name = h("input", {
     ...{ id: `${prefix}-name`, maxlength: MAX_NAME_LENGTH, required: true, autocomplete: "off" },
@@ -52,6 +52,7 @@ export function addDialog({ store, scope }, added) {
     show();
   });
   const means = h("p", { class: "quiet small" });
+  const unread = h("p", { class: "notice warn small", role: "status", hidden: true }, ONLY_ASKED_FOR);
   const text = h("textarea", { id: `${prefix}-text`, rows: 8, "aria-label": "Text" });
   const code = codeField({ id: `${prefix}-script`, label: "Script" });
   const output = evaluation({ scope, text: () => code.area.value, failedAt: code.mark });
@@ -77,6 +78,7 @@ export function addDialog({ store, scope }, added) {
       ),
       warning,
       means,
+      unread,
       text,
       code.element,
       output.element,
@@ -99,6 +101,7 @@ export function addDialog({ store, scope }, added) {
     press(types, type);
     press(roles, role);
     text.hidden = isScript;
+    unread.hidden = !isOnlyAskedFor(scope, role);
     code.element.hidden = output.element.hidden = !isScript;
     replace(
       means,

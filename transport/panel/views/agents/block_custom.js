@@ -23,6 +23,19 @@ export const MAX_NAME_LENGTH = 100;
 export const NO_SLUG =
   "This name has none of a–z and 0–9, so it does not show in the block's marker: the model reads the block under its id alone.";
 
+/** What the role means for an agent of Space's own, whose model is that of the client. */
+export const ONLY_ASKED_FOR =
+  "An MCP client gets a user block only through the prompt space_context: a client that does not ask for that prompt " +
+  "works without this block. The system blocks go to every client.";
+
+/**
+ * Whether a block of this role reaches nobody who does not ask for it.
+ *
+ * @param {import("./block_list.js").Scope} scope
+ * @param {import("./block_order.js").Role} role
+ */
+export const isOnlyAskedFor = (scope, role) => scope.kind === "space" && role === "user";
+
 /**
  * @param {Shared} shared
  * @param {Block} first
@@ -47,6 +60,8 @@ export function customEditor({ store, scope, drafts, announce }, first) {
     { class: "segments", role: "group", "aria-label": "Role" },
     ROLES.map((each) => h("button", { data: { role: each }, onclick: () => changeRole(each) }, each)),
   );
+
+  const unread = h("p", { class: "notice warn small", hidden: true }, ONLY_ASKED_FOR);
 
   const code = isScript ? codeField({ id: `text-${id}`, label: "Script" }) : null;
   const area = code?.area ?? h("textarea", { id: `text-${id}`, "aria-label": "Text", spellcheck: "true" });
@@ -77,6 +92,7 @@ export function customEditor({ store, scope, drafts, announce }, first) {
       nameDraft.status,
     ),
     warning,
+    unread,
     h(
       "div",
       { class: "toolbar" },
@@ -113,8 +129,9 @@ export function customEditor({ store, scope, drafts, announce }, first) {
     } else showRole(block.role);
   }
 
-  /** @param {string} shown */
+  /** @param {import("./block_order.js").Role} shown */
   function showRole(shown) {
+    unread.hidden = !isOnlyAskedFor(scope, shown);
     for (const button of role.querySelectorAll("button")) {
       button.setAttribute("aria-pressed", String(button.dataset.role === shown));
     }

@@ -16,7 +16,7 @@ import { h, icon, replace } from "../../dom.js";
 import { toast } from "../../messages.js";
 import { addDialog } from "./block_add.js";
 import { draggable } from "./block_drag.js";
-import { blocksOf, orderPatch, ROLES } from "./block_order.js";
+import { blocksOf, moved, orderPatch, ROLES } from "./block_order.js";
 import { carried } from "./block_outcome.js";
 import { blockRow } from "./block_row.js";
 
@@ -77,8 +77,8 @@ export function blockList(store, scope) {
     ...[hint, live, waiting, whole, dialog.element],
   );
 
-  /** The order that the person has made and the engine does not have yet. @type {string[] | null} */
-  let wanted = null;
+  /** What the person has moved and the engine does not have yet. @type {readonly import("./block_order.js").Move[]} */
+  let moves = [];
   let saving = false;
   let dragging = false;
   /** @type {string | null} */
@@ -89,7 +89,7 @@ export function blockList(store, scope) {
   function render() {
     const { state } = store;
     if (state === null || dragging) return;
-    const blocks = inWantedOrder(blocksOf(state));
+    const blocks = moves.reduce(moved, /** @type {readonly Block[]} */ (blocksOf(state)));
     const present = new Set(blocks.map((block) => block.id));
     for (const [id, row] of rows) {
       if (!present.has(id)) leave(id, row);
@@ -184,15 +184,6 @@ export function blockList(store, scope) {
     });
   }
 
-  /** @param {Block[]} blocks */
-  function inWantedOrder(blocks) {
-    if (wanted === null) return blocks;
-    const places = new Map(wanted.map((id, index) => [id, index]));
-    const known = blocks.filter((block) => places.has(block.id));
-    known.sort((one, other) => (places.get(one.id) ?? 0) - (places.get(other.id) ?? 0));
-    return blocks.map((block) => places.has(block.id) ? /** @type {Block} */ (known.shift()) : block);
-  }
-
   /**
    * @param {Row} row
    * @param {number} index among those of its role
@@ -200,27 +191,30 @@ export function blockList(store, scope) {
   function move(row, index) {
     const { role, name } = row.block;
     const ids = rowsOf(role).map((each) => each.id);
-    ids.splice(index, 0, ...ids.splice(ids.indexOf(row.id), 1));
-    wanted = ROLES.flatMap((each) => each === role ? ids : rowsOf(each).map((one) => one.id));
+    const from = ids.indexOf(row.id);
+    ids.splice(index, 0, ...ids.splice(from, 1));
+    const [after, before] = [ids[index - 1] ?? null, ids[index + 1] ?? null];
+    moves = [...moves, { id: row.id, role, after, before, down: index > from }];
     render();
-    shared.announce(`${name} is now ${index + 1} of ${ids.length} ${role} blocks.`);
+    const here = rowsOf(role);
+    shared.announce(`${name} is now ${here.indexOf(row) + 1} of ${here.length} ${role} blocks.`);
     void saveOrder();
   }
 
+  /** What was moved is moved in the order that the engine has at that time: another window's moves stay. */
   async function saveOrder() {
     if (saving) return;
     saving = true;
-    while (wanted !== null) {
-      const ids = wanted;
-      const present = new Set(store.state && blocksOf(store.state).map((block) => block.id));
-      const { state } = store;
-      const saved = state === null || await carried(
-        store.change(
-          "The order of the blocks",
-          (config) => orderPatch({ ...state, config }, ids.filter((id) => present.has(id))),
-        ),
+    while (moves.length > 0) {
+      const mine = moves;
+      const saved = store.state !== null && await carried(
+        store.change("The order of the blocks", (config) => {
+          const now = { .../** @type {import("./config_store.js").State} */ (store.state), config };
+          const blocks = mine.reduce(moved, /** @type {readonly Block[]} */ (blocksOf(now)));
+          return orderPatch(now, blocks.map((block) => block.id));
+        }, { relative: true }),
       );
-      if (wanted === ids || !saved) wanted = null;
+      moves = saved ? moves.slice(mine.length) : [];
     }
     saving = false;
     render();

@@ -12,6 +12,9 @@
  * @typedef {{ config: BlockConfig, builtinBlocks: BuiltinBlock[] }} BlockState
  * @typedef {{ id: string, name: string, role: Role, order: number, builtin: BuiltinBlock | null,
  *   custom: CustomBlock | null, override: Override, enabled: boolean }} Block
+ * @typedef {{ id: string, role: Role, after: string | null, before: string | null, down: boolean }} Move
+ *   A block went between these two of its role, null at an end. `down`: it came from above, past `after`; else from
+ *   below, past `before`.
  */
 
 /** @type {readonly Role[]} */
@@ -63,6 +66,27 @@ export function blocksOf({ config, builtinBlocks }) {
   return ROLES.flatMap((role) =>
     all.filter((block) => block.role === role).sort((one, other) => at(orders, one.id) - at(orders, other.id))
   );
+}
+
+/**
+ * These blocks after a move, whatever has become of them since somebody made it: the block stands beside the neighbour
+ * that it was moved past, else beside the other one. Where it has neither any more, or another role, it stays.
+ *
+ * @param {readonly Block[]} blocks
+ * @param {Move} move
+ * @returns {readonly Block[]}
+ */
+export function moved(blocks, { id, role, after, before, down }) {
+  const block = blocks.find((each) => each.id === id);
+  if (block?.role !== role) return blocks;
+  const rest = blocks.filter((each) => each !== block);
+  /** @type {[string | null, number][]} */
+  const places = [[after, 1], [before, 0]];
+  for (const [neighbour, step] of down ? places : places.reverse()) {
+    const index = rest.findIndex((each) => each.id === neighbour && each.role === role);
+    if (index >= 0) return rest.toSpliced(index + step, 0, block);
+  }
+  return blocks;
 }
 
 /**

@@ -105,7 +105,7 @@ export function blockRow(shared, first) {
     if (name.textContent !== block.name) {
       replace(name, block.name);
       grip.setAttribute("aria-label", `Move ${block.name}`);
-      toggle.setAttribute("aria-label", `${block.name} is enabled`);
+      toggle.setAttribute("aria-label", `Use ${block.name}`);
       chevron.setAttribute("aria-label", `Edit ${block.name}`);
     }
     toggle.setAttribute("aria-checked", String(block.enabled));

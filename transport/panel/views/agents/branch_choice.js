@@ -3,7 +3,8 @@
  * that choice, which is the story's own and so everybody's.
  */
 
-import { h, replace } from "../../dom.js";
+import { choiceMenu } from "../../choice_menu.js";
+import { h } from "../../dom.js";
 import { api, segment } from "../../engine.js";
 import { attempt, toast } from "../../messages.js";
 import { watch } from "../../watch.js";
@@ -15,12 +16,12 @@ export function branchChoice() {
   let story = null;
   /** @type {Branches | null} */
   let known = null;
-  const select = h("select", { onchange: choose });
+  const menu = choiceMenu("Branch", choose);
   const element = h(
-    "label",
+    "div",
     { class: "branch-choice", hidden: true, title: "The branch that the story's agents read and write" },
     h("span", { class: "quiet small" }, "Branch"),
-    select,
+    menu.element,
   );
 
   const loader = watch(
@@ -45,25 +46,24 @@ export function branchChoice() {
   function update() {
     const branches = known?.branches ?? [];
     element.hidden = branches.length < 2;
-    const key = JSON.stringify(branches);
-    if (select.dataset.shown !== key) {
-      select.dataset.shown = key;
-      replace(select, branches.map((each) => h("option", { value: each.id }, each.name || each.id)));
-    }
-    if (!select.disabled) select.value = known?.activeBranchId ?? "";
+    menu.update(
+      branches.map((each) => ({ value: each.id, label: each.name || each.id })),
+      known?.activeBranchId ?? "",
+    );
   }
 
-  async function choose() {
+  /** @param {string} branchId */
+  async function choose(branchId) {
     if (story === null) return;
     const path = `/api/stories/${segment(story)}/branches/active`;
-    const branchId = select.value;
-    select.disabled = true;
+    menu.button.disabled = true;
     const now = await attempt(() => api.put(path, { branchId }));
-    select.disabled = false;
-    if (now !== undefined) toast(`The story goes on in ${select.selectedOptions[0]?.textContent ?? branchId}.`);
+    menu.button.disabled = false;
     known = now ?? known;
     update();
-    select.focus();
+    const { name } = known?.branches.find((each) => each.id === branchId) ?? {};
+    if (now !== undefined) toast(`The story goes on in ${name || branchId}.`);
+    menu.button.focus();
   }
 
   return {

@@ -17,9 +17,11 @@
  *   it, and `error` says why; what was typed stays where it is.
  * @typedef {{ outcome: Outcome, error: EngineError | null }} Result
  * @typedef {import("./pending_changes.js").Conflict} Conflict
- * @typedef {{ base?: State }} ChangeOptions
+ * @typedef {{ base?: State, relative?: boolean }} ChangeOptions
  *   `base` is the `state` that the person saw when they BEGAN to edit, kept since the focus of the field; without it the
  *   present one. A change by somebody else since then is a conflict, and is not written over.
+ *   `relative`: the patch says what is to be done with whatever there is. Where somebody else was quicker it is made anew
+ *   of what they have made, and nobody is asked.
  */
 
 import { ask, EngineError, subscribe } from "../../engine.js";
@@ -92,9 +94,10 @@ export function configStore(base) {
    * @param {State | undefined} seen what the person saw; the present state where that is undefined
    * @param {(config: Config) => Config} want what they want, made of what there is
    * @param {(from: Config, to: Config) => Request[]} requests
+   * @param {boolean} [relative] whether `want` is asked again where the engine has something else by then
    * @returns {Promise<Result>}
    */
-  async function bring(label, seen, want, requests) {
+  async function bring(label, seen, want, requests, relative = false) {
     try {
       let from = own.since(seen ?? seenNow(), seenNow());
       let to = want(from.config);
@@ -102,6 +105,11 @@ export function configStore(base) {
         const met = await carryOut(from, requests(from.config, to));
         if (met === null) return SAVED;
         if (met instanceof EngineError) return { outcome: "refused", error: met };
+        if (relative) {
+          from = met;
+          to = want(met.config);
+          continue;
+        }
         const clashes = differencesOf(from.config, to, met.config).filter((each) => each.clash);
         const mine = clashes.length === 0 ? new Set() : await picked(label, clashes);
         const next = merged(from.config, to, met.config, (key) => mine.has(key));
@@ -216,13 +224,14 @@ export function configStore(base) {
      * @param {ChangeOptions} [options]
      * @returns {Promise<Result>}
      */
-    change(label, makePatch, { base: seen } = {}) {
+    change(label, makePatch, { base: seen, relative } = {}) {
       return inTurn(() =>
         bring(
           label,
           seen,
           (config) => wantedAfter(config, makePatch(config)),
           (from, to) => patchRequests(from, to),
+          relative,
         )
       );
     },

@@ -35,6 +35,7 @@ export function agentEditor(scope, store, settings) {
   const conflicts = [store, settings].flatMap((each) => each === null ? [] : conflictNotice(each));
   let usable = true;
   const remove = h("button", { hidden: true, onclick: () => own?.remove() }, "Remove…");
+  const copy = scope.kind === "space" ? h("button", { onclick: () => own?.copy() }, "Copy agent…") : null;
   const own = scope.kind === "space"
     ? ownAgent(scope.agent, (agent) => {
       showName(title, named(agent.names, agent.id));
@@ -89,7 +90,7 @@ export function agentEditor(scope, store, settings) {
         "div",
         { class: "toolbar agent-actions" },
         actions,
-        own !== null && h("button", { onclick: () => own.copy() }, "Copy agent…"),
+        copy,
         own !== null && remove,
       ),
     ),
@@ -112,6 +113,10 @@ export function agentEditor(scope, store, settings) {
     // Where the agent itself cannot be had there is nothing to edit, and the reason stands above.
     const none = state === null && error !== null && error.status !== 0;
     body.hidden = actions.hidden = saved.hidden = none || !usable;
+    // One that is gone is said to be gone once, and nothing is offered that could be done with it.
+    const gone = none && error.status === 404;
+    if (own !== null && copy !== null) own.element.hidden = copy.hidden = gone;
+    remove.hidden ||= gone;
     problem.hidden = error === null || error.status === 0 || !usable;
     if (error !== null) replace(problem, error.message);
     const open = store.unsaved + (settings?.unsaved ?? 0);

@@ -9,7 +9,13 @@ import { h, icon, replace } from "../../dom.js";
 import { copy } from "../../messages.js";
 import { counted } from "./incoming.js";
 
-/** What is never read as a configuration, bytes: the engine takes no body of that size either. */
+/** What the engine takes at most in one request, bytes. */
+const MOST_BODY_BYTES = 4 * 1024 * 1024;
+
+/** Of that, what the request has beside what comes in, bytes: a name or two. */
+const BESIDE_BYTES = 1024;
+
+/** A file that is never read, bytes: indented as deeply as anybody would, it is still too large. */
 const MOST_FILE_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -88,9 +94,9 @@ export function askImport({ title, lead, placeholder, agree, agreeBriefly, read,
   /** @param {File | undefined} given */
   async function load(given) {
     if (given === undefined) return;
-    if (given.size > MOST_FILE_BYTES) return refuse([`${given.name} is too large to be a configuration.`]);
-    area.value = await given.text();
+    area.value = given.size > MOST_FILE_BYTES ? "" : await given.text();
     look();
+    if (given.size > MOST_FILE_BYTES) refuse([`${given.name}: ${tooLarge(given.size)}`]);
   }
 
   function look() {
@@ -99,8 +105,10 @@ export function askImport({ title, lead, placeholder, agree, agreeBriefly, read,
     replace(summary);
     if (area.value.trim() !== "") {
       try {
-        incoming = read(JSON.parse(area.value));
-        replace(summary, ...report(incoming));
+        const given = JSON.parse(area.value);
+        const size = new Blob([JSON.stringify(given)]).size;
+        if (size > MOST_BODY_BYTES - BESIDE_BYTES) refuse([tooLarge(size)]);
+        else replace(summary, ...report(incoming = read(given)));
       } catch (error) {
         if (!(error instanceof SyntaxError)) throw error;
         refuse([`This is no configuration: ${error.message}`]);
@@ -150,6 +158,12 @@ export function refusalOf(error, within = []) {
         path.slice(within.every((one, index) => path[index] === one) ? within.length : 0).join(".") || "the whole"
       }: ${message}`
     );
+}
+
+/** @param {number} bytes */
+function tooLarge(bytes) {
+  const [has, most] = [bytes, MOST_BODY_BYTES].map((each) => (each / 1024 / 1024).toFixed(1).replace(/\.0$/, ""));
+  return `It has ${has} MiB, and the engine takes at most ${most} MiB at once.`;
 }
 
 /** @param {string} name @param {string} text */

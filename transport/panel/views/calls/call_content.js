@@ -1,6 +1,6 @@
 /** What a call gave back, as parts of the page. Text stays text, and only pictures of known kinds are pictures. */
 
-import { h } from "../../dom.js";
+import { h, visible } from "../../dom.js";
 
 /** Kinds of pictures that hold nothing but pixels. */
 const RASTERS = Object.freeze(["image/png", "image/jpeg", "image/gif", "image/webp"]);
@@ -16,7 +16,9 @@ const BASE64 = /^[A-Za-z0-9+/=\s]*$/;
  */
 export function contentOf(block) {
   const mime = block.mimeType ?? block.mime_type;
-  if (block.type === "text") return h("pre", { tabindex: "0", "aria-label": "Text" }, prettyText(String(block.text)));
+  if (block.type === "text") {
+    return h("pre", { tabindex: "0", "aria-label": "Text" }, visible(prettyText(String(block.text))));
+  }
   if (block.type === "image" && RASTERS.includes(mime) && typeof block.data === "string" && BASE64.test(block.data)) {
     return h("img", {
       class: "call-picture",
@@ -24,7 +26,7 @@ export function contentOf(block) {
       src: `data:${mime};base64,${block.data}`,
     });
   }
-  return h("pre", { tabindex: "0", "aria-label": "Content" }, pretty(block));
+  return h("pre", { tabindex: "0", "aria-label": "Content" }, visible(pretty(block)));
 }
 
 /** JSON for a person. @param {unknown} value */

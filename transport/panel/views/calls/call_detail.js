@@ -9,9 +9,10 @@
  * }} WholeCall
  */
 
-import { clock, duration, h, icon, replace } from "../../dom.js";
-import { api, EngineError, segment } from "../../engine.js";
+import { clock, duration, foreign, h, icon, replace, visible } from "../../dom.js";
+import { api, segment } from "../../engine.js";
 import { copy } from "../../messages.js";
+import { isPassing, watch } from "../../watch.js";
 import { addressOf as addressOfProgram } from "../programs/program_list.js";
 import { setText } from "../../keyed_list.js";
 import { addressOf as addressOfTool } from "../tools/tool_row.js";
@@ -30,8 +31,6 @@ export function callDetail(drawn) {
   let call = null;
   /** The version that is shown or asked for. */
   let version = -1;
-  /** @type {AbortController | null} */
-  let request = null;
   let tick = 0;
 
   const tool = h("a", { class: "mono" });
@@ -78,27 +77,23 @@ export function callDetail(drawn) {
     body,
   );
 
-  async function load() {
-    if (id === null) return;
-    request?.abort();
-    const mine = request = new AbortController();
-    try {
-      const whole = await api.get(`/api/calls/${id}`, { signal: mine.signal });
-      if (!mine.signal.aborted) draw(whole);
-    } catch (failure) {
-      if (mine.signal.aborted) return;
-      if (!(failure instanceof EngineError)) throw failure;
+  const state = watch(
+    [],
+    (signal) => api.get(`/api/calls/${id}`, { signal }),
+    draw,
+    (failure) => {
+      // A call that is seen stays so; the page tries again.
+      if (isPassing(failure) && call?.id === id) return;
       version = -1;
-      if (failure.status === 0 && call !== null) return;
       call = null;
       body.hidden = true;
       problem.hidden = false;
-      setText(problem, failure.message);
+      setText(problem, visible(failure.message));
       setText(tool, `Call ${id}`);
       tool.removeAttribute("href");
       badge.hidden = true;
-    }
-  }
+    },
+  );
 
   /** @param {WholeCall} now */
   function draw(now) {
@@ -108,21 +103,22 @@ export function callDetail(drawn) {
     version = now.version;
     problem.hidden = true;
     body.hidden = badge.hidden = false;
-    setText(tool, now.tool);
+    setText(tool, visible(now.tool));
     tool.setAttribute("href", addressOfTool(now.tool));
-    const state = stateOf(now);
-    setText(badge, state.label);
-    badge.className = `badge ${state.kind}`;
+    const outcome = stateOf(now);
+    setText(badge, outcome.label);
+    badge.className = `badge ${outcome.kind}`;
     drawFacts(now);
     progress.hidden = now.state !== "running";
     bar.update(now, now.tool);
-    setText(said, now.progress?.message ?? "");
+    setText(said, visible(now.progress?.message ?? ""));
     cancel.hidden = !now.cancellable || now.state !== "running";
     copyCommand.disabled = now.command === null;
     copyCommand.title = now.command ?? "Not all arguments are kept, so the call cannot be written down";
     const whole = errorOf(now);
     error.hidden = whole === null;
-    setText(error, whole ?? "");
+    setText(error, visible(whole ?? ""));
+    error.className = `notice ${outcome.label === "refused" ? "warn" : "bad"} detail-error`;
     const wasShortened = before?.arguments_cut !== now.arguments_cut;
     if (isOther || wasShortened || before?.tool !== now.tool) drawArguments(now);
     if (isOther || before?.state !== now.state || before?.result_cut !== now.result_cut) drawResult(now);
@@ -140,11 +136,11 @@ export function callDetail(drawn) {
     /** @type {[string, import("../../dom.js").Child][]} */
     const rows = [
       ["Began", clock(now.started_at)],
-      ["Agent", now.agent === null ? null : h("a", { href: `#/agents/${segment(now.agent)}` }, now.agent)],
-      ["Client", now.client],
+      ["Agent", now.agent === null ? null : h("a", { href: `#/agents/${segment(now.agent)}` }, foreign(now.agent))],
+      ["Client", foreignOr(now.client)],
       ["Came by", { mcp: "MCP", rest: "REST or the command line", program: "a program" }[now.source] ?? now.source],
       ["Program", now.program_id === null ? null : h("a", { href: addressOfProgram(now.program_id) }, now.program_id)],
-      ["By", now.via],
+      ["By", foreignOr(now.via)],
       ["Task", now.task_id],
       ["Session", now.session_id],
     ];
@@ -164,7 +160,7 @@ export function callDetail(drawn) {
       h(
         "pre",
         { tabindex: "0", "aria-label": "Arguments" },
-        now.arguments_cut ? String(now.arguments) : pretty(now.arguments),
+        visible(now.arguments_cut ? String(now.arguments) : pretty(now.arguments)),
       ),
     );
   }
@@ -184,7 +180,7 @@ export function callDetail(drawn) {
           "details",
           {},
           h("summary", {}, "Structured content"),
-          h("pre", { tabindex: "0", "aria-label": "Structured content" }, pretty(structured)),
+          h("pre", { tabindex: "0", "aria-label": "Structured content" }, visible(pretty(structured))),
         ),
     );
   }
@@ -194,32 +190,38 @@ export function callDetail(drawn) {
     /** @param {number | null} wanted */
     show(wanted) {
       if (wanted === id) return;
-      request?.abort();
+      state.stop();
       clearInterval(tick);
       id = wanted;
       version = -1;
       element.hidden = id === null;
       if (id === null) call = null;
-      load();
+      else state.start();
     },
     /** The row of the call has come, maybe with news. @param {CallRow | undefined} row */
     update(row) {
       if (row === undefined || row.id !== id || row.version <= version) return;
       version = row.version;
-      load();
+      state.again();
     },
   };
 }
 
+/** @param {string | null} text */
+const foreignOr = (text) => text === null ? null : foreign(text);
+
 /** @param {CallRow} call */
 const tookText = (call) => duration(call.seconds ?? elapsedOf(call));
 
-/** Why it failed, whole: the row has only the first line. @param {WholeCall} call */
+/** Why it failed, whole: the row has only how that begins, in one line. @param {WholeCall} call */
 function errorOf(call) {
   if (call.error === null) return null;
   const text = call.result?.content.find((block) => block.type === "text")?.text;
-  return typeof text === "string" && text.trim().startsWith(call.error) ? text.trim() : call.error;
+  return typeof text === "string" && inLine(text).startsWith(inLine(call.error)) ? text.trim() : call.error;
 }
+
+/** @param {string} text */
+const inLine = (text) => text.trim().replace(/\s+/g, " ");
 
 /** @param {NonNullable<WholeCall["result"]>} result */
 const isOnlyText = ({ content, structured_content }) =>

@@ -7,8 +7,8 @@
  *   task_id: string | null, started_at: number, seconds: number | null,
  *   state: "running" | "done" | "failed" | "refused" | "cancelled", error: string | null,
  *   progress: { done: number, total: number | null, message: string | null } | null, cancellable: boolean,
- *   arguments_preview: string,
- * }} CallRow
+ *   arguments_preview: string, read_only: boolean | null,
+ * }} CallRow `read_only`: whether its tool changes nothing; null where that is not known
  */
 
 import { api } from "../../engine.js";

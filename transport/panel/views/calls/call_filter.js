@@ -1,6 +1,7 @@
 /** Which calls the list shows: by text, by state, by the way they came. Owns these three controls. */
 
 import { h } from "../../dom.js";
+import { stateOf } from "./call_words.js";
 
 /** @typedef {import("./call_feed.js").CallRow} CallRow */
 
@@ -71,7 +72,7 @@ export function callFilter(changed) {
         const row = rows[index];
         // Made for every row as it comes, so that the first letter need not wait for ten thousand of them.
         const haystack = haystackOf(row);
-        if (state.value !== "" && row.state !== state.value) continue;
+        if (state.value !== "" && stateOf(row).label !== state.value) continue;
         if (source.value !== "" && row.source !== source.value) continue;
         if (wanted.every((word) => haystack.includes(word))) found.push(row);
       }

@@ -1,8 +1,8 @@
 /** One row of the list of calls. */
 
-import { clock, h } from "../../dom.js";
+import { clock, h, visible } from "../../dom.js";
 import { setText } from "../../keyed_list.js";
-import { stateOf, tookOf, whoOf } from "./call_words.js";
+import { reasonOf, stateOf, tookOf, whoOf } from "./call_words.js";
 
 /** @typedef {import("./call_feed.js").CallRow} CallRow */
 
@@ -15,6 +15,9 @@ export function callListRow(id) {
     h("span", { class: `call-${name}`, role: "gridcell" })
   );
   const [time, tool, who, look, took] = cells;
+  // A cell is as high as its row; what is in it has two lines at most.
+  const lines = h("span", { class: "call-lines" });
+  look.append(lines);
   const badge = h("span", { class: "badge" });
   const element = h(
     "div",
@@ -38,12 +41,15 @@ export function callListRow(id) {
       version = row.version;
       const state = stateOf(row);
       setText(time, clock(row.started_at));
-      setText(tool, row.tool);
-      tool.title = row.via === null ? row.tool : `${row.tool}, by ${row.via}`;
+      setText(tool, visible(row.tool));
+      tool.title = visible(row.via === null ? row.tool : `${row.tool}, by ${row.via}`);
       setText(who, whoOf(row));
-      who.title = [row.agent, row.client, row.source].filter((each) => each !== null).join(" · ");
-      setText(look, row.error ?? (row.arguments_preview === "{}" ? "" : row.arguments_preview));
-      look.classList.toggle("is-error", row.error !== null);
+      who.title = visible([row.agent, row.client, row.source].filter((each) => each !== null).join(" · "));
+      const given = row.arguments_preview === "{}" ? "" : visible(row.arguments_preview);
+      setText(lines, row.error === null ? given : reasonOf(row));
+      look.title = visible(row.error ?? "");
+      element.classList.toggle("has-error", row.error !== null);
+      look.classList.toggle("is-refused", state.label === "refused");
       setText(took, tookOf(row));
       setText(badge, state.label);
       badge.className = `badge ${state.kind}`;

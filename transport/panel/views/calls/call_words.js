@@ -1,18 +1,46 @@
 /** What a row of a call says, in words for a person. Holds no state. */
 
-import { duration } from "../../dom.js";
+import { duration, visible } from "../../dom.js";
 
 /** @typedef {import("./call_feed.js").CallRow} CallRow */
 
 /** @type {Record<CallRow["state"], string>} */
 const KINDS = { running: "accent", done: "good", failed: "bad", refused: "warn", cancelled: "" };
 
-/** How it stands. @param {CallRow} row */
-export const stateOf = (row) => ({ label: row.state, kind: KINDS[row.state] ?? "" });
+/** How an error begins that goes on with its reason. */
+const SAID_BY_ROW = /^(?:Invalid arguments for \S+; it was not run: |refused: )(?=\S)/;
 
-/** Who made the call: the agent, else the client, else which way it came. @param {CallRow} row */
+/**
+ * How it stands. A program that its check refused has not run, whatever became of the call that brought it.
+ *
+ * @param {CallRow} row
+ */
+export function stateOf(row) {
+  const isRefused = row.state === "failed" && row.program_id !== null && row.source !== "program" &&
+    (row.error?.startsWith("refused:") ?? false);
+  const label = isRefused ? "refused" : row.state;
+  return { label, kind: KINDS[label] ?? "" };
+}
+
+/**
+ * Why it did not go well, as briefly as a list needs it: without what the row says already. "" where it went well.
+ *
+ * @param {CallRow} row
+ */
+export function reasonOf(row) {
+  return visible((row.error ?? "").replace(SAID_BY_ROW, ""));
+}
+
+/**
+ * Who made the call: its client, or else which way it came, and as which agent. Without the version of the client, which
+ * nobody tells clients apart by.
+ *
+ * @param {CallRow} row
+ */
 export function whoOf(row) {
-  return row.agent ?? row.client ?? (row.source === "rest" ? "REST" : row.source);
+  const client = row.client?.replace(/ v?\d[\w.+-]*$/, "") ?? "";
+  const way = client || (row.source === "rest" ? "REST" : row.source === "program" ? "program" : "MCP");
+  return visible(row.agent === null ? way : `${way} · ${row.agent}`);
 }
 
 /** How long it took or has taken. @param {CallRow} row */

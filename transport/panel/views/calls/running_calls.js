@@ -1,6 +1,6 @@
 /** The calls that run, above all others: how far each is, for how long, and a button that ends it. */
 
-import { duration, h } from "../../dom.js";
+import { duration, h, visible } from "../../dom.js";
 import { api } from "../../engine.js";
 import { attempt } from "../../messages.js";
 import { keyedList, setText } from "../../keyed_list.js";
@@ -79,13 +79,13 @@ function runningRow(first) {
   return {
     element: h("li", {}, tool, who, h("span", { class: "running-progress" }, bar.element, said), elapsed, cancel),
     update(row) {
-      setText(tool, row.tool);
+      setText(tool, visible(row.tool));
       setText(who, whoOf(row));
-      setText(said, row.progress?.message ?? "");
+      setText(said, visible(row.progress?.message ?? ""));
       setText(elapsed, duration(elapsedOf(row)));
       bar.update(row, row.tool);
       cancel.hidden = !row.cancellable;
-      cancel.setAttribute("aria-label", `Cancel ${row.tool}`);
+      cancel.setAttribute("aria-label", `Cancel ${visible(row.tool)}`);
     },
   };
 }
@@ -100,7 +100,7 @@ export function progressBar() {
      * @param {string} label
      */
     update({ progress }, label) {
-      element.setAttribute("aria-label", `Progress of ${label}`);
+      element.setAttribute("aria-label", `Progress of ${visible(label)}`);
       if (progress === null || progress.total === null || progress.total <= 0) {
         element.removeAttribute("value");
         element.title = progress === null ? "" : String(progress.done);

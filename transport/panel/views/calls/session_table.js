@@ -1,47 +1,41 @@
-/** Who is connected: the sessions of MCP clients. */
+/**
+ * Who is connected: the sessions of MCP clients, those of one kind together, and apart from them the ones of whom nothing
+ * has been heard for a while. A client that ends without a word leaves its session behind.
+ *
+ * @typedef {{
+ *   id: string, client_name: string | null, client_version: string | null, protocol_version: string,
+ *   created_at: string, last_seen: string, stream: boolean, calls: number, agent: string, presentation: string | null,
+ * }} Session `calls` are those that run
+ * @typedef {{ key: string, newest: Session, sessions: Session[], calls: number, streams: number }} Group
+ *   sessions that differ in nothing but their ids and times
+ */
 
-import { h } from "../../dom.js";
+import { foreign, h, replace, visible } from "../../dom.js";
 import { api, segment, subscribe } from "../../engine.js";
 import { watch } from "../../watch.js";
 import { counted } from "../tools/words.js";
 import { keyedList, setText } from "../../keyed_list.js";
 
-/**
- * @typedef {{
- *   id: string, client_name: string | null, client_version: string | null, protocol_version: string,
- *   created_at: string, last_seen: string, stream: boolean, calls: number, agent: string, presentation: string | null,
- * }} Session `calls` are those that run
- */
-
 /** How often what is said of time is said anew, and how seldom the rows are asked for again, milliseconds. */
 const TICK_MS = 5000;
 const CALLS_MS = 2000;
 
+/** A client without a stream of which nothing was heard for longer may well be gone, milliseconds. */
+const HERE_MS = 60_000;
+
 const HEADS = ["Client", "Protocol", "Agent", "Tools as", "Stream", "Runs", "Last seen"];
 
 export function sessionTable() {
-  const body = h("tbody", {});
-  const table = h(
-    "div",
-    { class: "table-box" },
-    h(
-      "table",
-      {},
-      h(
-        "thead",
-        {},
-        h("tr", {}, HEADS.map((name) => h("th", { scope: "col", class: name === "Runs" ? "number" : null }, name))),
-      ),
-      body,
-    ),
-  );
+  const here = groupTable();
+  const gone = groupTable();
   const none = h(
     "p",
     { class: "quiet small" },
-    "No client has a session. Clients of the newest protocol have none: their calls are in the list all the same.",
+    "Clients of the newest protocol have no session: their calls are in the list all the same.",
   );
   const title = h("h2", {}, "Connected");
-  const show = keyedList(body, (/** @type {Session} */ session) => session.id, sessionRow);
+  const summary = h("summary", { class: "small" });
+  const earlier = h("details", { class: "sessions-earlier", hidden: true }, summary, gone.element);
   /** @type {Session[]} */
   let sessions = [];
   let tick = 0;
@@ -49,10 +43,17 @@ export function sessionTable() {
   let end = () => {};
 
   function draw() {
-    setText(title, sessions.length === 0 ? "Nobody is connected" : `Connected: ${sessions.length}`);
-    table.hidden = sessions.length === 0;
+    const now = Date.now();
+    const [present, past] = [
+      sessions.filter((each) => isHere(each, now)),
+      sessions.filter((each) => !isHere(each, now)),
+    ];
+    setText(title, present.length === 0 ? "Nobody is connected" : `Connected now: ${present.length}`);
+    here.show(groupsOf(present));
+    gone.show(groupsOf(past));
+    earlier.hidden = past.length === 0;
+    setText(summary, `Earlier: ${counted(past.length, "session")} without a word for a minute or more`);
     none.hidden = sessions.length > 0;
-    show(sessions);
   }
 
   const state = watch(["sessions"], (signal) => api.get("/status", { signal }), (status) => {
@@ -61,7 +62,14 @@ export function sessionTable() {
   });
 
   return {
-    element: h("section", { class: "card sessions", "aria-label": "Connected clients" }, title, none, table),
+    element: h(
+      "section",
+      { class: "card sessions", "aria-label": "Connected clients" },
+      title,
+      none,
+      here.element,
+      earlier,
+    ),
     start() {
       if (tick !== 0) return;
       state.start();
@@ -85,8 +93,71 @@ export function sessionTable() {
   };
 }
 
-/** @returns {import("../../keyed_list.js").Row<Session>} */
-function sessionRow() {
+function groupTable() {
+  const body = h("tbody", {});
+  const rows = keyedList(body, (/** @type {Group} */ group) => group.key, groupRow);
+  const element = h(
+    "div",
+    { class: "table-box", hidden: true },
+    h(
+      "table",
+      {},
+      h(
+        "thead",
+        {},
+        h("tr", {}, HEADS.map((name) => h("th", { scope: "col", class: name === "Runs" ? "number" : null }, name))),
+      ),
+      body,
+    ),
+  );
+  return {
+    element,
+    /** @param {Group[]} groups */
+    show(groups) {
+      element.hidden = groups.length === 0;
+      rows(groups);
+    },
+  };
+}
+
+/**
+ * @param {Session} session
+ * @param {number} now epoch milliseconds
+ */
+const isHere = (session, now) => session.stream || session.calls > 0 || now - Date.parse(session.last_seen) < HERE_MS;
+
+/**
+ * Those of one kind together, in the order of their first.
+ *
+ * @param {Session[]} sessions
+ * @returns {Group[]}
+ */
+function groupsOf(sessions) {
+  /** @type {Map<string, Group>} */
+  const groups = new Map();
+  for (const each of sessions) {
+    const key = JSON.stringify([
+      each.client_name,
+      each.client_version,
+      each.protocol_version,
+      each.agent,
+      each.presentation,
+    ]);
+    const group = groups.get(key);
+    if (group === undefined) {
+      groups.set(key, { key, newest: each, sessions: [each], calls: each.calls, streams: Number(each.stream) });
+      continue;
+    }
+    group.sessions.push(each);
+    group.calls += each.calls;
+    group.streams += Number(each.stream);
+    if (each.last_seen > group.newest.last_seen) group.newest = each;
+  }
+  return [...groups.values()];
+}
+
+/** @returns {import("../../keyed_list.js").Row<Group>} */
+function groupRow() {
   const client = h("td", {});
   const protocol = h("td", { class: "mono" });
   const agent = h("a", {});
@@ -96,17 +167,19 @@ function sessionRow() {
   const last = h("td", {});
   return {
     element: h("tr", {}, client, protocol, h("td", {}, agent), form, stream, calls, last),
-    update(session) {
-      setText(client, [session.client_name ?? "unnamed", session.client_version].filter(Boolean).join(" "));
-      client.title = `session ${session.id}`;
-      setText(protocol, session.protocol_version);
-      setText(agent, session.agent);
-      agent.setAttribute("href", `#/agents/${segment(session.agent)}`);
-      setText(form, session.presentation ?? "as the agent");
-      setText(stream, session.stream ? "open" : "none");
-      setText(calls, counted(session.calls, "call"));
-      setText(last, agoOf(session.last_seen));
-      last.title = new Date(session.last_seen).toLocaleString();
+    update({ newest, sessions, calls: running, streams }) {
+      const name = [newest.client_name ?? "unnamed", newest.client_version].filter(Boolean).join(" ");
+      const count = sessions.length;
+      replace(client, foreign(name), count > 1 && h("span", { class: "quiet" }, ` × ${count}`));
+      client.title = count > 1 ? counted(count, "session") : `session ${newest.id}`;
+      setText(protocol, newest.protocol_version);
+      setText(agent, visible(newest.agent));
+      agent.setAttribute("href", `#/agents/${segment(newest.agent)}`);
+      setText(form, newest.presentation ?? "as the agent");
+      setText(stream, streams === 0 ? "none" : count === 1 ? "open" : `${streams} open`);
+      setText(calls, counted(running, "call"));
+      setText(last, agoOf(newest.last_seen));
+      last.title = new Date(newest.last_seen).toLocaleString();
     },
   };
 }

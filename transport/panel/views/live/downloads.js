@@ -1,9 +1,9 @@
 /** The current surface as a file: SVG, PNG, and the shape of a scene as GLB. */
 
 import { h, icon } from "../../dom.js";
-import { send } from "../../engine.js";
+import { send, wholly } from "../../engine.js";
 import { attempt } from "../../messages.js";
-import { problemOf } from "./picture_follower.js";
+import { problemOf, SCENE } from "./picture_follower.js";
 
 /** @typedef {import("./picture_follower.js").Shown} Shown */
 
@@ -42,7 +42,7 @@ export function downloads() {
       const response = await send("GET", `/api/view.${kind}?${parameters}`);
       if (!response.ok) throw await problemOf(response);
       const revision = response.headers.get("X-Space-Revision");
-      const url = URL.createObjectURL(await response.blob());
+      const url = URL.createObjectURL(await wholly(response.blob()));
       const link = h("a", { href: url, download: `${now.world}-${now.surface}-${revision}.${kind}` });
       document.body.append(link);
       link.click();
@@ -64,8 +64,8 @@ export function downloads() {
     update(now) {
       shown = now;
       buttons.png.hidden = false;
-      buttons.svg.hidden = now.kind !== "svg";
-      buttons.glb.hidden = now.kind !== "png";
+      buttons.svg.hidden = now.surface === SCENE;
+      buttons.glb.hidden = now.surface !== SCENE;
     },
   };
 }

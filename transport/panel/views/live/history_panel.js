@@ -6,11 +6,20 @@
  * @typedef {{ key: string, label: string, way: "undo" | "redo", steps: number }} Row
  */
 
-import { h, icon } from "../../dom.js";
-import { api } from "../../engine.js";
-import { attempt, toast } from "../../messages.js";
+import { foreign, h, icon, visible } from "../../dom.js";
+import { api, EngineError } from "../../engine.js";
+import { attempt, confirm, toast } from "../../messages.js";
 import { keyedList, setText } from "../../keyed_list.js";
 import { counted } from "../tools/words.js";
+
+const DONE = Object.freeze({ undo: "Undone", redo: "Redone" });
+
+/** How often steps are tried to be gone while somebody else changes the world. */
+const MOST_TRIES = 6;
+
+/** Steps of which the engine tells at once, and those that a question names. */
+const MOST_SHOWN = 1000;
+const ADDED_SHOWN = 5;
 
 export function historyPanel() {
   /** @type {History | null} */
@@ -25,12 +34,14 @@ export function historyPanel() {
   const past = h("ol", { class: "steps", "aria-label": "Steps, newest first" });
   const now = h("div", { class: "steps-now small" }, h("span", {}, "now"));
   const said = h("p", { class: "offscreen", role: "status" });
+  const old = h("p", { class: "notice warn small", hidden: true });
   const none = h("p", { class: "quiet small" }, "Nothing has been done in this world yet.");
   const element = h(
     "section",
     { class: "card live-history", "aria-label": "History" },
     h("h2", {}, "History"),
     said,
+    old,
     none,
     h("div", { class: "steps-box" }, future, now, past),
   );
@@ -44,20 +55,65 @@ export function historyPanel() {
    * @param {number} steps
    */
   function move(way, steps) {
-    // Of several steps all must be those that the person sees.
-    const body = steps === 1 ? {} : { steps, base_revision: history?.revision };
-    under = under.then(() =>
-      attempt(async () => {
-        const gone = await api.post(`/api/world/${way}`, body);
-        const labels = (way === "undo" ? gone.undone : gone.redone).map((/** @type {Step} */ each) => each.label);
-        const done = labels.length === 1 ? labels[0] : counted(labels.length, "step");
-        const text = `${way === "undo" ? "Undone" : "Redone"}: ${done}.${gone.stopped ? ` ${gone.stopped}` : ""}`;
-        setText(said, text);
-        // A single one is seen in the picture and in the list, and there may be many one after another.
-        if (steps > 1) toast(text);
-      })
-    );
+    const seen = history;
+    under = under.then(() => attempt(() => steps === 1 || seen === null ? one(way) : several(way, steps, seen)));
     return under;
+  }
+
+  /** @param {"undo" | "redo"} way */
+  async function one(way) {
+    const gone = await api.post(`/api/world/${way}`);
+    // A single one is seen in the picture and in the list, and there may be many one after another.
+    setText(said, `${DONE[way]}: ${labelsOf(gone, way).map(visible).join()}.`);
+  }
+
+  /**
+   * All of several steps must be those that the person sees; what came meanwhile is asked about, once.
+   *
+   * @param {"undo" | "redo"} way
+   * @param {number} steps
+   * @param {History} seen
+   */
+  async function several(way, steps, seen) {
+    let goal = steps;
+    let base = seen.revision;
+    let agreed = false;
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      try {
+        const gone = await api.post(`/api/world/${way}`, { steps: goal, base_revision: base });
+        const count = labelsOf(gone, way).length;
+        const text = `${DONE[way]}: ${counted(count, "step")}.`;
+        setText(said, text);
+        if (gone.stopped === null) return toast(text);
+        return toast(`${text} Then somebody else changed the world, and ${goal - count} more stay as they were.`);
+      } catch (error) {
+        if (!(error instanceof EngineError) || error.status !== 409) throw error;
+      }
+      /** @type {History} */
+      const now = await api.get(`/api/world/history?limit=${MOST_SHOWN}`);
+      const added = addedTo(seen, now);
+      if (way === "redo" || added === null) {
+        return toast("The world has changed since, and these steps are others now. Choose again.", { kind: "error" });
+      }
+      goal = steps + added;
+      base = now.revision;
+      // Who has said yes to that may well mean what is drawn while the page asks again.
+      agreed ||= await confirm({
+        title: "The agent has drawn since",
+        body: [
+          h("p", {}, `${counted(added, "step")} came after what you saw. Undo ${added === 1 ? "that" : "those"} too?`),
+          h(
+            "ul",
+            { class: "steps-added" },
+            now.undo.slice(0, Math.min(added, ADDED_SHOWN)).map(({ label }) => h("li", {}, foreign(label))),
+            added > ADDED_SHOWN && h("li", { class: "quiet" }, `and ${added - ADDED_SHOWN} more`),
+          ),
+        ],
+        agree: `Undo all ${goal} steps`,
+      });
+      if (!agreed) return;
+    }
+    toast("The agent draws faster than it can be undone. Cancel its call first, under Calls.", { kind: "error" });
   }
 
   return {
@@ -66,6 +122,7 @@ export function historyPanel() {
     /** @param {History} given */
     update(given) {
       history = given;
+      old.hidden = true;
       showButton(undo, "Undo", given.undo[0]);
       showButton(redo, "Redo", given.redo[0]);
       none.hidden = given.undo.length + given.redo.length > 0;
@@ -74,9 +131,10 @@ export function historyPanel() {
       showFuture(rowsOf("redo", given.redo).reverse());
       showPast(rowsOf("undo", given.undo));
     },
-    /** @param {import("../../engine.js").EngineError} error */
+    /** @param {EngineError} error */
     failed(error) {
-      if (error.status !== 0) toast(error.message, { kind: "error" });
+      old.hidden = false;
+      setText(old, `This list is old. ${visible(error.message)}`);
     },
     /** @param {KeyboardEvent} event */
     onKey(event) {
@@ -88,6 +146,26 @@ export function historyPanel() {
       if (document.querySelector("dialog[open]") === null) move(way, 1);
     },
   };
+}
+
+/**
+ * @param {any} gone
+ * @param {"undo" | "redo"} way
+ * @returns {string[]}
+ */
+const labelsOf = (gone, way) =>
+  (way === "undo" ? gone.undone : gone.redone).map((/** @type {Step} */ each) => each.label);
+
+/**
+ * How many steps have come on top of those that were seen; null where it is not that alone.
+ *
+ * @param {History} seen
+ * @param {History} now
+ */
+function addedTo(seen, now) {
+  const added = now.revision - seen.revision;
+  const isSame = seen.undo.every(({ label }, index) => now.undo[index + added]?.label === label);
+  return added > 0 && now.world_id === seen.world_id && now.redo.length === 0 && isSame ? added : null;
 }
 
 /**
@@ -115,8 +193,11 @@ function moveButton(name, run) {
  */
 function showButton(button, word, step) {
   button.disabled = step === undefined;
-  setText(/** @type {HTMLElement} */ (button.lastElementChild), step === undefined ? word : `${word} ${step.label}`);
-  button.title = step === undefined ? `Nothing to ${word.toLowerCase()}` : `${word}: ${step.label}`;
+  setText(
+    /** @type {HTMLElement} */ (button.lastElementChild),
+    step === undefined ? word : `${word} ${visible(step.label)}`,
+  );
+  button.title = step === undefined ? `Nothing to ${word.toLowerCase()}` : `${word}: ${visible(step.label)}`;
 }
 
 /**
@@ -132,12 +213,14 @@ function stepRow(first, move) {
     element: h("li", {}, label, button),
     update(now) {
       row = now;
-      setText(label, now.label);
-      setText(button, now.way === "undo" ? "Undo to here" : "Redo to here");
-      button.setAttribute("aria-label", `${button.textContent}: ${now.label}, ${counted(now.steps, "step")}`);
-      button.title = now.way === "undo"
-        ? `Takes back this step and what came after it: ${counted(now.steps, "step")}`
-        : `Does again ${counted(now.steps, "step")}, up to this one`;
+      setText(label, visible(now.label));
+      const word = now.way === "undo" ? "Undo" : "Redo";
+      const others = now.way === "undo" ? "later" : "earlier";
+      setText(button, now.steps === 1 ? `${word} this` : `${word} this and ${others}`);
+      button.setAttribute("aria-label", `${button.textContent}: ${label.textContent}, ${counted(now.steps, "step")}`);
+      button.title = now.steps === 1
+        ? `${word}es this step alone`
+        : `${word}es this step and the ${counted(now.steps - 1, "step")} ${now.way === "undo" ? "after" : "before"} it`;
     },
   };
 }

@@ -8,9 +8,10 @@
  * @typedef {{ mark: Mark, at: number }} Living
  */
 
-import { h } from "../../dom.js";
-import { api, EngineError } from "../../engine.js";
+import { h, visible } from "../../dom.js";
+import { api } from "../../engine.js";
 import { keyedList, setText } from "../../keyed_list.js";
+import { watch } from "../../watch.js";
 
 /** How long something stays marked, milliseconds; then it fades, which `live.css` does within this time. */
 const MARKED_MS = 6000;
@@ -33,9 +34,10 @@ export function markFollower(stage) {
   let reached = 0;
   let since = 0;
   let keeps = false;
-  let running = false;
-  let stale = false;
+  /** Whether marks are to be asked for. */
+  let isWanted = false;
   let look = 0;
+  const state = watch([], load, take);
 
   /** @param {Shown} now */
   function follow(now) {
@@ -47,32 +49,34 @@ export function markFollower(stage) {
       forget();
       return;
     }
-    if (now.revision !== before.revision || living.size > 0) ask();
+    if (now.revision === before.revision && living.size === 0) return;
+    isWanted = true;
+    state.again();
   }
 
-  async function ask() {
-    stale = true;
-    if (running) return;
-    running = true;
+  /** @param {AbortSignal} signal */
+  async function load(signal) {
+    const at = shown;
+    if (at === null || !isWanted) return null;
+    isWanted = false;
+    if (living.size === 0) since = reached;
+    const asked = Promise.all([
+      marksSince(at, reached, signal),
+      since < reached ? marksSince(at, since, signal) : null,
+    ]);
     try {
-      while (stale && shown !== null) {
-        stale = false;
-        await once(shown);
-      }
+      const [fresh, all] = await asked;
+      return { at, fresh, all };
     } catch (error) {
-      if (!(error instanceof EngineError)) throw error;
-    } finally {
-      running = false;
+      isWanted = true;
+      throw error;
     }
   }
 
-  /** @param {Shown} at */
-  async function once(at) {
-    if (living.size === 0) since = reached;
-    const [fresh, all] = await Promise.all([
-      marksSince(at, reached),
-      since < reached ? marksSince(at, since) : null,
-    ]);
+  /** @param {Awaited<ReturnType<typeof load>>} taken */
+  function take(taken) {
+    if (taken === null) return;
+    const { at, fresh, all } = taken;
     if (shown === null || shown.name !== at.name || shown.world !== fresh.world_id) return;
     /** @type {Map<string, Living>} */
     const next = new Map();
@@ -144,8 +148,14 @@ export function markFollower(stage) {
   return {
     note,
     follow,
-    start: draw,
-    stop: stopLooking,
+    start() {
+      state.start();
+      draw();
+    },
+    stop() {
+      state.stop();
+      stopLooking();
+    },
     /** Whether marks stay. @param {boolean} now */
     keep(now) {
       keeps = now;
@@ -156,12 +166,13 @@ export function markFollower(stage) {
 /**
  * @param {Shown} at
  * @param {number} revision
+ * @param {AbortSignal} signal
  * @returns {Promise<{ world_id: string, surface: string, revision: number, complete: boolean, marks: Mark[] }>}
  */
-function marksSince(at, revision) {
+function marksSince(at, revision, signal) {
   const parameters = new URLSearchParams({ since: String(revision), surface: at.surface });
   for (const [name, value] of Object.entries(at.pixels ?? {})) parameters.set(name, String(value));
-  return api.get(`/api/view/marks?${parameters}`);
+  return api.get(`/api/view/marks?${parameters}`, { signal });
 }
 
 /** @returns {import("../../keyed_list.js").Row<Living>} */
@@ -171,7 +182,7 @@ function markRow() {
   return {
     element,
     update({ mark }) {
-      const text = `${mark.change === "added" ? "Added" : "Changed"}: ${mark.label}`;
+      const text = `${mark.change === "added" ? "Added" : "Changed"}: ${visible(mark.label)}`;
       element.dataset.id = mark.id;
       element.classList.toggle("is-added", mark.change === "added");
       element.classList.toggle("is-low", mark.top > 0.5);

@@ -6,7 +6,7 @@
  * @typedef {import("./picture_follower.js").Box} Box
  */
 
-import { h, replace } from "../../dom.js";
+import { h, replace, visible } from "../../dom.js";
 import { setText } from "../../keyed_list.js";
 
 /** One step of the zoom, and how far it goes from the size that fits. */
@@ -28,6 +28,7 @@ export function stage() {
   const picture = h("div", { class: "stage-picture" });
   const sheet = h("div", { class: "stage-sheet" }, picture, overlay);
   const message = h("p", { class: "notice stage-message", hidden: true, role: "status" });
+  const old = h("p", { class: "notice warn stage-old small", hidden: true, role: "status" });
   const element = h(
     "section",
     {
@@ -41,6 +42,7 @@ export function stage() {
     },
     sheet,
     message,
+    old,
   );
   const level = h("button", { class: "stage-level", title: "Fit (0)", onclick: () => fit() }, "Fit");
   const controls = h(
@@ -58,6 +60,9 @@ export function stage() {
   /** @type {{ x: number, y: number, scale: number } | null} */
   let place = null;
   let patience = 0;
+  /** Told when the zoom is another. */
+  let zoomed = () => {};
+  let zoomedTo = 1;
 
   function fitting() {
     const { left, top, width, height } = box ?? { left: 0, top: 0, width: 1, height: 1 };
@@ -84,6 +89,9 @@ export function stage() {
     setText(level, place === null ? "Fit" : `${percent} %`);
     level.setAttribute("aria-label", place === null ? "Fit" : `Fit (now ${percent} %)`);
     element.classList.toggle("is-moved", place !== null);
+    if (zoomedTo === scale / fitted.scale) return;
+    zoomedTo = scale / fitted.scale;
+    zoomed();
   }
 
   /** Put the picture over the one before, which goes when the new one has been painted. @param {HTMLImageElement} image */
@@ -93,6 +101,16 @@ export function stage() {
     picture.append(image);
     before?.setAttribute("aria-hidden", "true");
     requestAnimationFrame(() => requestAnimationFrame(() => before?.remove()));
+  }
+
+  /** @param {string} reason */
+  function refuse(reason) {
+    clearTimeout(patience);
+    sheet.hidden = old.hidden = true;
+    element.style.background = "";
+    what = "";
+    setText(message, visible(reason));
+    message.hidden = false;
   }
 
   function fit() {
@@ -183,6 +201,14 @@ export function stage() {
     controls,
     overlay,
     resized: lay,
+    /** Whether no picture is shown. */
+    isEmpty: () => what === "",
+    /** How much larger the picture is seen than when it fits. */
+    zoom: () => zoomedTo,
+    /** Have `changed` called when the zoom is another. @param {() => void} changed */
+    zoomed(changed) {
+      zoomed = changed;
+    },
     /**
      * Show a picture that is decoded. `name` is what it is a picture of; another one is seen whole at first. `ground`
      * is the colour around it, "" for that of the page.
@@ -196,7 +222,7 @@ export function stage() {
       }
       what = name;
       box = now;
-      message.hidden = true;
+      message.hidden = old.hidden = true;
       sheet.hidden = false;
       lay();
       put(image);
@@ -205,13 +231,12 @@ export function stage() {
       element.dataset.picture = name;
     },
     /** There is no picture. @param {string} reason */
-    refuse(reason) {
-      clearTimeout(patience);
-      sheet.hidden = true;
-      element.style.background = "";
-      what = "";
-      setText(message, reason);
-      message.hidden = false;
+    refuse,
+    /** The picture may not be the newest; it is where there is no reason. @param {string | null} reason */
+    outdate(reason) {
+      if (reason !== null && what === "") return refuse(reason);
+      old.hidden = reason === null;
+      setText(old, reason === null ? "" : `This picture is old. ${visible(reason)}`);
     },
     /** Whether a newer picture is awaited. @param {boolean} waits */
     busy(waits) {

@@ -8,12 +8,12 @@
  * @typedef {{ program: Program, runCall: import("./running_calls.js").CallRow | null }} Loaded
  */
 
-import { clock, duration, h, icon, replace } from "../../dom.js";
+import { clock, duration, h, icon, replace, visible } from "../../dom.js";
 import { api, segment } from "../../engine.js";
 import { attempt, copy, toast } from "../../messages.js";
 import { watch } from "../../watch.js";
 import { setText, whenChanged } from "../../keyed_list.js";
-import { counted } from "../tools/words.js";
+import { counted, sentence } from "../tools/words.js";
 import { codeLines } from "./highlight.js";
 import { outcomeOf, startOf } from "./program_list.js";
 import { runningCalls } from "./running_calls.js";
@@ -27,6 +27,9 @@ export function programDetail() {
   let id = null;
   /** @type {Loaded | null} */
   let loaded = null;
+  /** What the engine has said of an id that it does not know; ids come once, so it is not asked again. */
+  /** @type {import("../../engine.js").EngineError | null} */
+  let unknown = null;
   /** @type {{ id: string, calls: ReturnType<typeof runningCalls> } | null} */
   let follower = null;
   let ticking = 0;
@@ -84,7 +87,7 @@ export function programDetail() {
     replace(code, codeLines(text));
     if (line !== null) code.children[line - 1]?.classList.add("is-faulty");
   });
-  const showLogs = whenChanged((/** @type {string[]} */ lines) => setText(logs, lines.join("\n")));
+  const showLogs = whenChanged((/** @type {string[]} */ lines) => setText(logs, visible(lines.join("\n"))));
   const showResult = whenChanged((/** @type {string} */ text) => replace(result, codeLines(pretty(text))));
 
   const state = watch(
@@ -96,9 +99,10 @@ export function programDetail() {
       update();
     },
     (error) => {
+      if (error.status === 404) unknown = error;
       problem.hidden = false;
       body.hidden = true;
-      setText(problem, error.message);
+      replace(problem, sentence(visible(error.message)));
     },
   );
 
@@ -111,6 +115,7 @@ export function programDetail() {
     if (wanted === null) return null;
     // What has ended changes no more.
     if (loaded?.program.id === wanted && !loaded.program.running) return loaded;
+    if (unknown !== null) throw unknown;
     const program = /** @type {Program} */ (await api.get(`/api/programs/${segment(wanted)}`, { signal }));
     if (!program.running) return { program, runCall: null };
     if (follower?.id !== wanted) follower = { id: wanted, calls: runningCalls(wanted) };
@@ -123,11 +128,11 @@ export function programDetail() {
     const { program, runCall } = loaded;
     body.hidden = false;
     const outcome = outcomeOf(program);
-    setText(heading, program.description || program.id);
+    setText(heading, visible(program.description) || program.id);
     setText(badge, outcome.label);
     badge.className = `badge ${outcome.kind}`;
     failure.hidden = program.failure === null;
-    setText(failure, program.failure ?? "");
+    setText(failure, visible(program.failure ?? ""));
     cancel.hidden = runCall === null || !runCall.cancellable;
     showCode([program.code, faultyLine(program.failure)]);
     setText(callsCount, program.running ? `${program.calls.length} so far` : String(program.calls.length));
@@ -185,7 +190,7 @@ export function programDetail() {
     show(wanted) {
       if (wanted !== id) {
         id = wanted;
-        loaded = null;
+        loaded = unknown = null;
         body.hidden = true;
         problem.hidden = true;
         stopTicking();

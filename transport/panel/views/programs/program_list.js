@@ -1,7 +1,8 @@
 /** The last programs, latest first: what each was, who ran it, and how it ended. */
 
-import { clock, duration, h } from "../../dom.js";
+import { clock, duration, h, icon } from "../../dom.js";
 import { segment } from "../../engine.js";
+import { copy } from "../../messages.js";
 import { keyedList, setText } from "../../keyed_list.js";
 import { counted } from "../tools/words.js";
 
@@ -27,18 +28,27 @@ export const startOf = (program) => Date.parse(program.started_at) / 1000;
 export function outcomeOf({ running, failure }) {
   if (running) return { label: "running", kind: "accent" };
   if (failure === null) return { label: "done", kind: "good" };
-  return { label: failure.split(":", 1)[0], kind: failure.startsWith("abort") ? "warn" : "bad" };
+  const label = failure.split(":", 1)[0];
+  return { label, kind: label === "abort" || label === "refused" ? "warn" : "bad" };
 }
 
 /** @param {() => string | null} open the id of the program that is looked at */
 export function programList(open) {
   const list = h("ul", { class: "program-list", onkeydown: step });
+  const address = `${location.origin}/mcp/code`;
   const empty = h(
     "div",
     { class: "empty", hidden: true },
     h("p", {}, "No program has been run since the engine began."),
-    h("p", {}, "An agent that presents code runs them, such as the one at ", h("code", {}, "/mcp/code"), "; or do it"),
-    h("p", {}, "yourself with ", h("code", {}, "space run FILE.ts"), "."),
+    h("p", {}, "An agent that presents code runs them. Give this address to its MCP client:"),
+    h(
+      "p",
+      {},
+      h("code", {}, address),
+      " ",
+      h("button", { class: "bare", "aria-label": "Copy the address", onclick: () => copy(address) }, icon("copy")),
+    ),
+    h("p", {}, "Or do it yourself with ", h("code", {}, "space run FILE.ts"), "."),
   );
   const show = keyedList(list, (/** @type {ProgramFacts} */ program) => program.id, (program) => row(program, open));
 

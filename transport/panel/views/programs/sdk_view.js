@@ -1,6 +1,6 @@
 /** The SDK of an agent as its model reads it, to be read and searched by a person. Owns the choice of agent and level. */
 
-import { h, icon, replace } from "../../dom.js";
+import { foreign, h, icon, replace } from "../../dom.js";
 import { EngineError, segment, send } from "../../engine.js";
 import { copy } from "../../messages.js";
 import { watch } from "../../watch.js";
@@ -28,9 +28,17 @@ export function sdkView() {
   const agents = agentSelect(
     "Agent",
     null,
-    () => state.again(),
+    () => {
+      absent.hidden = true;
+      state.again();
+    },
     (all) => [...all].sort((one, other) => Number(presentsCode(other)) - Number(presentsCode(one))),
+    (missing) => {
+      absent.hidden = false;
+      replace(absent, "There is no agent ", h("code", {}, foreign(missing)), ". This is the SDK of another one.");
+    },
   );
+  const absent = h("p", { class: "notice warn", role: "alert", hidden: true });
   const form = h(
     "select",
     { "aria-label": "Form", onchange: () => state.again() },
@@ -52,6 +60,7 @@ export function sdkView() {
       search.element,
       h("button", { class: "push", onclick: () => copy(text) }, icon("copy"), "Copy"),
     ),
+    absent,
     size,
     problem,
     code,
@@ -94,6 +103,7 @@ export function sdkView() {
     },
     /** @param {string} agent */
     choose(agent) {
+      absent.hidden = true;
       agents.choose(agent);
       state.again();
     },

@@ -18,9 +18,14 @@ import { agentName } from "./words.js";
  * @param {string | null} none the words for no agent; null where one has to be chosen, which is the first one then
  * @param {() => void} chosen called when the choice has changed
  * @param {(agents: AgentFacts[]) => AgentFacts[]} [order]
+ * @param {(agent: string) => void} [missing] is told of the one that was chosen, where there is none such
  */
-export function agentSelect(label, none, chosen, order = (agents) => agents) {
+export function agentSelect(label, none, chosen, order = (agents) => agents, missing = () => {}) {
   let value = "";
+  /** The one that is to be chosen once the agents are known. @type {string | null} */
+  let wish = null;
+  /** @type {AgentFacts[] | null} */
+  let known = null;
   const element = h("select", {
     "aria-label": label,
     onchange: () => {
@@ -42,12 +47,8 @@ export function agentSelect(label, none, chosen, order = (agents) => agents) {
         )
       ),
     );
-    const first = none === null ? agents.find((agent) => agent.usable)?.id ?? "" : "";
-    const wanted = agents.some((agent) => agent.id === value) ? value : first;
-    element.value = wanted;
-    if (wanted === value) return;
-    value = wanted;
-    chosen();
+    known = agents;
+    settle();
   });
   const state = watch(
     ["agents"],
@@ -65,8 +66,22 @@ export function agentSelect(label, none, chosen, order = (agents) => agents) {
     stop: state.stop,
     /** @param {string} id */
     choose(id) {
-      value = id;
-      element.value = id;
+      wish = id;
+      settle();
     },
   };
+
+  function settle() {
+    if (known === null) return;
+    const wanted = wish ?? value;
+    wish = null;
+    const isThere = known.some((agent) => agent.id === wanted);
+    const now = isThere ? wanted : none === null ? known.find((agent) => agent.usable)?.id ?? "" : "";
+    element.value = now;
+    if (now !== value) {
+      value = now;
+      chosen();
+    }
+    if (!isThere && wanted !== "") missing(wanted);
+  }
 }

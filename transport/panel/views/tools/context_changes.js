@@ -21,22 +21,16 @@ const TICK_MS = 10_000;
 /** From where on the list stands beside the tools, and so is open from the start. */
 const WIDE = "(min-width: 1100px)";
 
-export function contextChanges() {
+/** @param {(isEmpty: boolean) => void} emptied is told whether there is anything to see, whenever that may have changed */
+export function contextChanges(emptied) {
   const latest = h("span", { class: "quiet small" });
   const list = h("ol", { class: "changes" });
-  const empty = h(
-    "p",
-    { class: "quiet" },
-    "Nothing has changed since the engine began. Choose another surface or activity above, and what that shows and " +
-      "hides stands here.",
-  );
   const problem = h("p", { class: "notice bad", hidden: true });
   const element = h(
     "details",
     { class: "card context-changes", open: matchMedia(WIDE).matches },
     h("summary", {}, h("h2", {}, "Changes of context"), latest),
     problem,
-    empty,
     list,
   );
   /** @type {Change[]} */
@@ -57,12 +51,13 @@ export function contextChanges() {
     (error) => {
       problem.hidden = false;
       setText(problem, error.message);
+      update();
     },
   );
   let ticking = 0;
 
   function update() {
-    empty.hidden = changes.length > 0;
+    emptied(changes.length === 0 && problem.hidden === true);
     show(changes);
     setText(latest, changes.length === 0 ? "" : ago(changes[0].at));
   }

@@ -8,7 +8,7 @@ import { h } from "../../dom.js";
  * @typedef {{
  *   tool: string, state: string, reason: string, mcp_name: string | null, tool_id: string | null,
  *   preset: string | null, risk: string | null, presets: string[], shown_in: Pattern[], remedy: Remedy | null,
- *   owners: string[], suggestions: string[], agent?: string,
+ *   owners: string[], suggestions: string[], title?: string | null, description?: string | null, agent?: string,
  * }} ToolFacts
  * @typedef {{
  *   name: string, group: string, risk: string, default_state: string, contexts: Pattern[], tool_ids: string[],
@@ -123,7 +123,11 @@ export function presetState(preset) {
   }
   if (preset.override_state === "off") return { label: "off", kind: "warn", reason: "you turned it off" };
   if (preset.default_state === "off") {
-    return { label: "off", kind: "", reason: preset.risk === "normal" ? "by default" : "by default, for its risk" };
+    return {
+      label: "off by default",
+      kind: "",
+      reason: preset.risk === "normal" ? "" : "for its risk, until you choose On",
+    };
   }
   const contexts = preset.contexts.map(patternWords);
   const more = contexts.length > 3 ? ` and ${contexts.length - 3} more` : "";
