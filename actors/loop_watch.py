@@ -1,7 +1,7 @@
 """Looks whether code of a unit holds up the event loop, in a thread that samples. Owns that thread; ends nothing.
 
-It costs nothing while no code of a unit runs. While some does, the loop is asked for a sign of life four times a second;
-where none comes in time, the stack of its thread says whose code it is that it is in.
+It costs nothing while no code of a unit runs. While some does, the loop is asked for a sign of life a few times a
+second; where none comes in time, the stack of its thread says whose code it is that it is in.
 """
 
 from __future__ import annotations

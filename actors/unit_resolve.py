@@ -19,8 +19,8 @@ def resolve_units(rows: Iterable[UnitRow], description: str, limit: int) -> tupl
     """At most `limit` units in which words of the description occur, those with the most of them first, then by name.
 
     Where none of the words occurs anywhere, those come instead that have a word like one of them, which the evidence
-    asks about. Looked at are name, title, description, tools, presets and facts. Raises `InvalidArgumentError` for a description
-    without a word, and for a limit below 0.
+    asks about. Looked at are name, title, description, tools, presets and facts. Raises `InvalidArgumentError` for a
+    description without a word, and for a limit below 0.
     """
     if limit < 0:
         raise InvalidArgumentError(f"limit is {limit}; it must be 0 or more")

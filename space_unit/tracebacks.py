@@ -41,7 +41,8 @@ def in_one_line(error: BaseException) -> str:
             return f"{kind_of(error)}: {error.msg} ({Path(error.filename).name}, line {error.lineno})"
         frames = traceback.extract_tb(error.__traceback__)
         where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-        return f"{kind_of(error)}: {words_of(error)}{where}"
+        words = words_of(error)
+        return f"{kind_of(error)}{': ' if words else ''}{words}{where}"
 
     return _guarded(described, lambda: f"{kind_of(error)}: {words_of(error)}")
 

@@ -26,12 +26,9 @@ MAX_UNIT_NAME_CHARACTERS = 24
 MAX_DESCRIPTION_CHARACTERS = 500
 """A description is a line or two in a list."""
 
-RESERVED_UNIT_NAMES = frozenset(
-    {"agent", "agents", "app", "drawing", "engine", "general", "graph", "other", "run", "scene", "space", "story"}
-    | {"stories", "unit", "units", "world", "worlds"}
-)
-"""What Space's own groups are called, and the words after `space_` in the names of its own tools; and a few that such
-may be called some day. Of a unit with such a name nobody could tell what is Space's and what is not."""
+RESERVED_UNIT_NAMES = frozenset({"app", "drawing", "general", "graph", "scene", "space", "unit", "units"})
+"""What Space's own groups are called, and the words after `space_` in the names of its own tools. Of a unit with such a
+name nobody could tell what is Space's and what is not."""
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")

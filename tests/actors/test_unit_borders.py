@@ -323,3 +323,12 @@ async def test_a_mistyped_description_finds_what_it_may_have_meant(tmp_path: Pat
         (found,) = trial.space.units.resolve("dise", 20)
         assert (found.unit, found.evidence) == ("dice", "none of the words; did you mean 'dice' by 'dise'?")
         assert trial.space.units.resolve("xylophone", 20) == ()
+
+
+async def test_the_log_says_why_no_test_was_run(tmp_path: Path) -> None:
+    async with units_on_trial(tmp_path, dice=code_of()) as trial:
+        trial.write(code_of(), **{"tests/test_unit.py": "def test_it(): pass\n"})
+        ran = await trial.space.units.run_tests("dice", "test_that")
+        assert "There are: tests/test_unit.py::test_it." in (ran.report.problem or "")
+        log = "\n".join(text for _, text in (await trial.space.units.read_log("dice")).lines)
+        assert "there is no test 'test_that'" in log

@@ -220,6 +220,18 @@ def test_a_new_block_goes_to_every_client_unless_the_person_says_otherwise(page:
     expect(dialog.get_by_text("only through the prompt space_context")).to_be_hidden()
 
 
+def test_what_others_have_written_is_shown_with_every_character_of_it(page: Page, engine: LiveEngine) -> None:
+    rest(engine, "POST", f"{AGENT}/custom", _custom("Rules", "Be\u200b kind."))
+    blocks = opened(page)
+    row = blocks.get_by_role("listitem").last
+    expect(row.locator(".block-preview")).to_have_text("Be‹U+200B› kind.")
+    page.get_by_role("article").get_by_role("button", name="Import…").click()
+    dialog = page.get_by_role("dialog", name="Import a configuration")
+    script = {**_custom("Cast\u202e", "return 1; // \u202e"), "id": "cb-cast", "type": "script"}
+    dialog.get_by_label("The configuration as text").fill(json.dumps({"config": {"customBlocks": [script]}}))
+    expect(dialog.get_by_label("Script Cast‹U+202E›")).to_contain_text("// ‹U+202E›")
+
+
 def test_a_block_that_the_agent_makes_says_what_the_person_wants(page: Page, engine: LiveEngine) -> None:
     blocks = opened(page)
     switch = blocks.get_by_role("switch", name="Use tools")

@@ -84,10 +84,10 @@ SCROLL = """async () => {
 class RawClient:
     """An MCP client of the revision that knows batches. Owns its connection."""
 
-    def __init__(self, engine: LiveEngine) -> None:
+    def __init__(self, engine: LiveEngine, name: str = "panel-tests") -> None:
         self._connection = HTTPConnection("127.0.0.1", engine.port, timeout=60)
         self._headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-        client = {"name": "panel-tests", "version": "7"}
+        client = {"name": name, "version": "7"}
         initialize = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": client}
         self.post({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": initialize})
         self.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -334,3 +334,90 @@ def test_who_is_connected_and_what_the_actors_do_is_said_and_a_new_engine_begins
     engine.space("call", INSPECT, "{}")
     expect(_rows(calls)).to_have_count(1)
     expect(_row(calls, 1)).to_contain_text("REST")
+
+
+def test_clients_of_one_kind_stand_together_and_those_of_whom_nothing_is_heard_stand_apart(
+    calls: Page, engine: LiveEngine
+) -> None:
+    calls.clock.install()
+    connected = calls.get_by_role("region", name="Connected clients")
+    for _ in range(3):
+        RawClient(engine).close()
+    RawClient(engine, "another").close()
+    rows = connected.get_by_role("row")
+    expect(connected.get_by_role("heading")).to_have_text("Connected now: 4")
+    expect(rows).to_have_count(3)
+    expect(rows.nth(1)).to_contain_text("panel-tests 7 × 3")
+    expect(rows.nth(2)).to_contain_text("another 7")
+
+    calls.clock.fast_forward(70_000)
+    expect(connected.get_by_role("heading")).to_have_text("Nobody is connected")
+    expect(rows).to_have_count(0)
+    connected.get_by_text("Earlier: 4 sessions").click()
+    expect(rows).to_have_count(3)
+    expect(rows.nth(1)).to_contain_text("1 min ago")
+
+
+def test_what_is_not_seen_in_a_name_is_shown_and_turns_nothing_round(
+    calls: Page, window: Callable[..., Page], engine: LiveEngine
+) -> None:
+    client = RawClient(engine, "evil\u202eecaf\0\u200bx")
+    client.call(("space_\u202elooc", {"\u202ea": 1}))
+    client.call((INSPECT, {"b\u202e": "\x1b"}))
+    client.close()
+    shown = "evil\u2039U+202E\u203aecaf\u2039U+0000\u203a\u2039U+200B\u203ax"
+    expect(calls.get_by_role("region", name="Connected clients").get_by_role("row").nth(1)).to_contain_text(
+        f"{shown} 7"
+    )
+    expect(_row(calls, 1)).to_contain_text(f"{shown} · standard")
+    expect(_row(calls, 1)).to_contain_text("space_\u2039U+202E\u203alooc")
+    _row(calls, 1).click()
+    expect(_detail(calls)).to_contain_text(shown)
+    expect(_detail(calls)).to_contain_text("\u2039U+202E\u203aa")
+    live = window(f"{engine.url}/#/live")
+    expect(live.get_by_role("region", name="Just now")).to_contain_text("No agent has changed")
+    expect(live.locator(".stage")).to_have_attribute("data-revision", "0")
+    for page in (calls, live):
+        assert not re.search("[\0\x1b\u200b\u202e]", page.locator("body").inner_text())
+
+
+def test_a_row_says_why_its_call_was_refused_and_a_program_that_its_check_refused_is_refused_everywhere(
+    calls: Page, window: Callable[..., Page], engine: LiveEngine, client: RawClient
+) -> None:
+    client.call(("space_drawing_insert_shape", {"shape": "blob"}))
+    with pytest.raises(RuntimeError, match="refused"):
+        engine.space("call", "--agent", "code", "space_run_code", json.dumps({**RUN, "code": "const n: number = 'a';"}))
+    expect(_rows(calls)).to_have_count(2)
+    look = _row(calls, 1).locator(".call-look")
+    expect(look).to_have_text(re.compile("^shape: expected one of"))
+    assert look.evaluate("(cell) => cell.scrollHeight <= cell.clientHeight + 1")
+    expect(_row(calls, 1)).to_contain_text("panel-tests · standard")
+    expect(_row(calls, 2)).to_contain_text("REST · code")
+    expect(_row(calls, 2).locator(".badge")).to_have_text("refused")
+    expect(_row(calls, 2).locator(".badge")).to_have_class("badge warn")
+    calls.get_by_role("combobox", name="State").select_option("failed")
+    expect(_rows(calls)).to_have_count(0)
+    programs = window(f"{engine.url}/#/programs")
+    expect(programs.locator(".badge").filter(has_text="refused").first).to_have_class("badge warn")
+
+    # On a narrow window the reason takes the place of who it was.
+    narrow = window(f"{engine.url}/#/calls", width=380, height=800)
+    expect(_row(narrow, 1).locator(".call-look")).to_be_visible()
+    assert narrow.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_calls_that_could_not_be_loaded_are_loaded_again_without_a_change(
+    calls: Page, engine: LiveEngine, client: RawClient
+) -> None:
+    client.call((INSPECT, {}))
+    expect(_rows(calls)).to_have_count(1)
+    calls.route("**/api/calls*/**", lambda route: route.fulfill(status=503, json={"detail": "Too busy."}))
+    calls.route("**/api/calls?*", lambda route: route.abort())
+    client.call((INSPECT, {}))
+    expect(calls.get_by_text("This list is old. The engine does not answer.")).to_be_visible()
+    _row(calls, 1).click()
+    expect(_detail(calls)).to_contain_text("Too busy.")
+    calls.unroute_all()
+    expect(_rows(calls)).to_have_count(2)
+    expect(_detail(calls).get_by_role("heading", level=2)).to_have_text(INSPECT)
+    expect(calls.get_by_text("Too busy.").or_(calls.get_by_text("is old")).locator("visible=true")).to_have_count(0)

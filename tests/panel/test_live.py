@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import statistics
 from collections.abc import Callable
@@ -241,7 +242,8 @@ def test_a_large_drawing_is_shown_as_pixels_until_it_is_small_again(page: Page, 
     note = page.get_by_text(re.compile("shown as pixels"))
     width = "(image) => image.naturalWidth"
     expect(_picture(page, 1)).to_be_visible()
-    many = {"shape": "polygon", "points": [{"x": n % 97 + n / 9973, "y": n % 89 + n / 9967} for n in range(1_000)]}
+    turns = [math.tau * n / 1_000 for n in range(1_000)]
+    many = {"shape": "polygon", "points": [{"x": 40 * math.cos(turn), "y": 40 * math.sin(turn)} for turn in turns]}
     for _ in range(LARGE_POLYGONS):
         _post(engine, f"api/tools/{SHAPE}/call", many)
     last = 1 + LARGE_POLYGONS

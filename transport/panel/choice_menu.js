@@ -5,7 +5,7 @@
  * @typedef {{ value: string, label: string }} Choice
  */
 
-import { h, icon, replace } from "./dom.js";
+import { foreign, h, icon, replace, visible } from "./dom.js";
 import { setText } from "./keyed_list.js";
 
 /** Between the button and its list, pixels. */
@@ -53,6 +53,8 @@ export function choiceMenu(label, chosen) {
     list.style.top = `${bottom + GAP_PX}px`;
     list.style.left = `${Math.max(GAP_PX, Math.min(left, innerWidth - list.offsetWidth - GAP_PX))}px`;
     list.style.maxHeight = `${innerHeight - bottom - 3 * GAP_PX}px`;
+    // The list may have told of itself only after somebody has gone on in it.
+    if (list.contains(document.activeElement)) return;
     (options().find((each) => each.dataset.value === value) ?? options()[0])?.focus();
   }
 
@@ -61,7 +63,7 @@ export function choiceMenu(label, chosen) {
   }
 
   function show() {
-    setText(text, choices.find((each) => each.value === value)?.label ?? "");
+    setText(text, visible(choices.find((each) => each.value === value)?.label ?? ""));
     // A list that somebody has open stays as it is; it is made anew when it is opened next.
     if (list.matches(":popover-open")) return;
     replace(
@@ -71,7 +73,7 @@ export function choiceMenu(label, chosen) {
           ...{ type: "button", class: "bare", role: "option", tabindex: "-1", data: { value: each.value } },
           "aria-selected": String(each.value === value),
           onclick: () => take(each.value),
-        }, each.label)
+        }, foreign(each.label))
       ),
     );
   }
@@ -88,6 +90,7 @@ export function choiceMenu(label, chosen) {
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
     event.preventDefault();
     list.showPopover();
+    opened();
   }
 
   /** @param {KeyboardEvent} event */

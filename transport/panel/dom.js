@@ -108,8 +108,7 @@ export function visible(text) {
   return text.replace(UNSEEN, (character, /** @type {number} */ at) => {
     const code = /** @type {number} */ (character.codePointAt(0));
     if ((code === 0x200c || code === 0x200d) && joins(text, at)) return character;
-    if (code < 0x20) return String.fromCharCode(0x2400 + code);
-    return code === 0x7f ? "\u2421" : `\u2039U+${code.toString(16).toUpperCase().padStart(4, "0")}\u203a`;
+    return `\u2039U+${code.toString(16).toUpperCase().padStart(4, "0")}\u203a`;
   });
 }
 

@@ -1,6 +1,6 @@
 /** What the page says to the person, and asks them. Owns the toasts and the question before something risky. */
 
-import { h, icon } from "./dom.js";
+import { foreign, h, icon } from "./dom.js";
 import { EngineError, isTokenRequired } from "./engine.js";
 
 /** How long a message stays, milliseconds; one with a button stays longer, since somebody has to reach it. */
@@ -17,7 +17,7 @@ export function toast(text, { kind = "note", action } = {}) {
   const element = h(
     "div",
     { class: `toast toast-${kind}` },
-    h("span", {}, text),
+    h("span", {}, foreign(text)),
     action && h("button", { onclick: () => (element.remove(), action.run()) }, action.label),
     h("button", { class: "bare", "aria-label": "Dismiss", onclick: () => element.remove() }, icon("close")),
   );

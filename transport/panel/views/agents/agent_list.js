@@ -5,7 +5,7 @@
  * @typedef {{ kind: "space", agent: string } | { kind: "story", story: string, agent: string }} Scope
  */
 
-import { h, icon, replace } from "../../dom.js";
+import { h, icon, replace, visible } from "../../dom.js";
 import { api, segment } from "../../engine.js";
 import { watch } from "../../watch.js";
 import { named, showName } from "./agent_name.js";
@@ -28,9 +28,8 @@ export function agentList(loaded) {
   const choice = h("select", { "aria-label": "Story", onchange: choose });
   const another = h(
     "button",
-    { class: "bare", "aria-label": "New story…", onclick: createStory },
+    { class: "bare", title: "New story…", "aria-label": "New story…", onclick: createStory },
     icon("plus"),
-    "New…",
   );
   const empty = h(
     "div",
@@ -148,7 +147,7 @@ export function agentList(loaded) {
     const key = JSON.stringify(stories.map((each) => [each.id, each.name]));
     if (choice.dataset.shown !== key) {
       choice.dataset.shown = key;
-      replace(choice, stories.map((each) => h("option", { value: each.id }, each.name || each.id)));
+      replace(choice, stories.map((each) => h("option", { value: each.id }, visible(each.name || each.id))));
     }
     if (story !== null) choice.value = story;
     choice.hidden = another.hidden = stories.length === 0;

@@ -6,6 +6,8 @@
  * @typedef {{ text: string, lang: string, other: string }} Named `other` is the one in the other language, or empty
  */
 
+import { visible } from "../../dom.js";
+
 const LANGUAGES = ["en", "zh"];
 
 /** The one of these languages that the browser asks for first; English where it asks for neither. */
@@ -34,7 +36,8 @@ export function named(texts, fallback) {
  * @param {Named} name
  */
 export function showName(element, { text, lang, other }) {
-  if (element.textContent !== text) element.textContent = text;
+  const shown = visible(text);
+  if (element.textContent !== shown) element.textContent = shown;
   element.lang = lang;
-  element.title = other;
+  element.title = visible(other);
 }

@@ -6,7 +6,7 @@
  * @typedef {import("./block_list.js").Shared} Shared
  */
 
-import { h, icon, replace } from "../../dom.js";
+import { h, icon, replace, visible } from "../../dom.js";
 import { customEditor } from "./block_custom.js";
 import { blockEditor } from "./block_editor.js";
 import { changesOf, contentOf, markerOf, tokensOf } from "./block_order.js";
@@ -102,11 +102,12 @@ export function blockRow(shared, first) {
   function showLine() {
     element.classList.toggle("is-off", !block.enabled);
     element.classList.toggle("is-custom", block.custom !== null);
-    if (name.textContent !== block.name) {
-      replace(name, block.name);
-      grip.setAttribute("aria-label", `Move ${block.name}`);
-      toggle.setAttribute("aria-label", `Use ${block.name}`);
-      chevron.setAttribute("aria-label", `Edit ${block.name}`);
+    const shown = visible(block.name);
+    if (name.textContent !== shown) {
+      replace(name, shown);
+      grip.setAttribute("aria-label", `Move ${shown}`);
+      toggle.setAttribute("aria-label", `Use ${shown}`);
+      chevron.setAttribute("aria-label", `Edit ${shown}`);
     }
     toggle.setAttribute("aria-checked", String(block.enabled));
     toggle.title = block.enabled ? "Enabled: click to leave the block out" : "Left out: click to enable the block";
@@ -125,7 +126,7 @@ export function blockRow(shared, first) {
       );
     }
     const content = contentOf(block);
-    const line = lineOf(content ?? block.custom?.content ?? "");
+    const line = visible(lineOf(content ?? block.custom?.content ?? ""));
     if (preview.textContent !== line) replace(preview, line);
     preview.classList.toggle("mono", content === null);
     const count = reported?.tokens ?? (content === null ? null : tokensOf(`${markerOf(block)}\n${content}`));

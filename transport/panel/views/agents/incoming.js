@@ -6,7 +6,7 @@
  * @typedef {{ config: object, scripts: Script[], facts: string[], note: string | null }} Incoming
  */
 
-import { h, icon } from "../../dom.js";
+import { foreign, h, icon, visible } from "../../dom.js";
 
 /** Where a bundle of several agents has its configurations. */
 export const BUNDLE = "agentBlockConfigs";
@@ -73,7 +73,7 @@ export function factsOf(config) {
   return [
     count(config.customBlocks) > 0 &&
     `${counted(count(config.customBlocks), "block")} of one's own: ${
-      config.customBlocks.map((/** @type {any} */ each) => each?.name ?? "?").join(", ")
+      config.customBlocks.map((/** @type {any} */ each) => visible(String(each?.name ?? "?"))).join(", ")
     }`,
     overrides.length > 0 && `changes of ${counted(overrides.length, "block")}: ${overrides.join(", ")}`,
     count(config.blockOrder) > 0 && "an order of the blocks",
@@ -102,10 +102,10 @@ export function scriptsSection(scripts) {
         h(
           "summary",
           {},
-          h("strong", {}, one.name),
+          h("strong", {}, foreign(one.name)),
           h("span", { class: "quiet small" }, ` ${counted(one.content.split("\n").length, "line")}`),
         ),
-        h("pre", { tabindex: "0", "aria-label": `Script ${one.name}` }, one.content),
+        h("pre", { tabindex: "0", "aria-label": `Script ${visible(one.name)}` }, visible(one.content)),
       )
     ),
   );

@@ -1,6 +1,6 @@
 /** The last programs, latest first: what each was, who ran it, and how it ended. */
 
-import { clock, duration, h, icon } from "../../dom.js";
+import { clock, duration, foreign, h, icon, visible } from "../../dom.js";
 import { segment } from "../../engine.js";
 import { copy } from "../../messages.js";
 import { keyedList, setText } from "../../keyed_list.js";
@@ -84,7 +84,7 @@ function row(program, open) {
   const link = h(
     "a",
     { href: addressOf(program.id) },
-    h("span", { class: "program-title" }, h("span", {}, program.description || program.id), badge),
+    h("span", { class: "program-title" }, h("span", {}, foreign(program.description || program.id)), badge),
     facts,
     failure,
   );
@@ -95,7 +95,7 @@ function row(program, open) {
       setText(badge, outcome.label);
       badge.className = `badge ${outcome.kind}`;
       setText(facts, factsOf(now).join(" · "));
-      setText(failure, now.failure === null ? "" : now.failure.split("\n", 1)[0]);
+      setText(failure, now.failure === null ? "" : visible(now.failure.split("\n", 1)[0]));
       failure.hidden = now.failure === null;
       if (open() === now.id) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");

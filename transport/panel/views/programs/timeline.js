@@ -1,6 +1,6 @@
 /** The calls of a program in the order in which they were made, each as a bar over the time that it took. */
 
-import { duration, h, replace } from "../../dom.js";
+import { duration, h, replace, visible } from "../../dom.js";
 import { keyedList, setText } from "../../keyed_list.js";
 import { addressOf } from "../tools/tool_row.js";
 
@@ -73,9 +73,9 @@ function callRow() {
       const width = Math.max(100 * seconds / call.span, NARROWEST);
       bar.style.width = `${width}%`;
       bar.style.left = `${Math.min(100 * (call.started - call.from) / call.span, 100 - width)}%`;
-      setText(look, call.arguments);
+      setText(look, visible(call.arguments));
       details.hidden = call.arguments === "" || call.arguments === "{}";
-      setText(error, call.error ?? "");
+      setText(error, visible(call.error ?? ""));
       error.hidden = call.error === null;
     },
   };

@@ -3,7 +3,7 @@
  * Owns the loading of that last part, which happens only while the row is open.
  */
 
-import { h, replace } from "../../dom.js";
+import { foreign, h, replace, visible } from "../../dom.js";
 import { api, EngineError, segment } from "../../engine.js";
 import { setText, whenChanged } from "../../keyed_list.js";
 import { schemaView } from "./schema_view.js";
@@ -60,7 +60,7 @@ export function toolRow(shown, deeds) {
 
   const showReason = whenChanged((/** @type {string} */ text) => {
     replace(reason, sentence(text));
-    reason.title = text;
+    reason.title = visible(text);
   });
   const showActions = whenChanged((/** @type {Pick<ToolFacts, "remedy" | "shown_in" | "preset">} */ now) => {
     const had = actions.contains(document.activeElement);
@@ -155,8 +155,8 @@ function detailView(tool) {
     return [h("p", { class: "quiet" }, "What it does and takes is shown here once it is offered.")];
   }
   return [
-    h("h3", {}, definition.title ?? definition.name),
-    h("p", { class: "tool-description" }, definition.description),
+    h("h3", {}, foreign(definition.title ?? definition.name)),
+    h("p", { class: "tool-description" }, visible(definition.description)),
     h("div", { class: "toolbar" }, hints(definition.annotations)),
     schemaView(definition.input_schema),
     definition.output_schema &&

@@ -11,7 +11,7 @@ const MOST_CLOSEST = 5;
 const CLOSE = 0.4;
 
 /** Words that are in every other sentence and say nothing about a tool. */
-const EMPTY_WORDS = new Set("a an and for how i in is me my of on the to what with".split(" "));
+const EMPTY_WORDS = new Set("a an and for how i in is it me my of on the to what with".split(" "));
 
 /** Something that is written as the names of tools are: the engine knows more of it than that it is not there. */
 const NAME = /^[a-z][a-z0-9]*([_.-][a-z0-9]+)+$/i;
@@ -47,7 +47,10 @@ export function closest(tools, query) {
     const [name, , text] = textsOf(tool);
     const own = name.split(" ");
     const scores = words.map((word) =>
-      Math.max(text.includes(word) ? 1 : 0, ...own.map((each) => likeness(word, each)).filter((each) => each >= CLOSE))
+      Math.max(
+        word.length > 2 && text.includes(word) ? 1 : 0,
+        ...own.map((each) => likeness(word, each)).filter((each) => each >= CLOSE),
+      )
     );
     return { name: nameOf(tool), score: scores.reduce((sum, each) => sum + each, 0) };
   });

@@ -1,6 +1,6 @@
 /** What the engine says of presets and tools, in words for a person: states, contexts, risks, times. Holds no state. */
 
-import { h } from "../../dom.js";
+import { h, visible } from "../../dom.js";
 
 /**
  * @typedef {Record<string, string | number | boolean>} Pattern
@@ -141,7 +141,7 @@ export function presetState(preset) {
  * @returns {import("../../dom.js").Child[]}
  */
 export function sentence(text) {
-  return text.split("`").map((part, index) => index % 2 === 1 ? h("code", {}, part) : part);
+  return visible(text).split("`").map((part, index) => index % 2 === 1 ? h("code", {}, part) : part);
 }
 
 /**
@@ -172,4 +172,4 @@ export function counted(count, one, many = `${one}s`) {
  *
  * @param {{ id: string, names: Record<string, string> }} agent
  */
-export const agentName = (agent) => agent.names.en ?? Object.values(agent.names)[0] ?? agent.id;
+export const agentName = (agent) => visible(agent.names.en ?? Object.values(agent.names)[0] ?? agent.id);
