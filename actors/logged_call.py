@@ -287,10 +287,12 @@ def logged_of(call: object) -> LoggedCall | None:
 
 
 def _first_line(text: str) -> str:
-    """The line that says why: a first one that ends in a colon says it in the next."""
+    """The line that says why: one that says only that something was not run has the reason below it."""
     first, _, rest = text[:SAID_CHARACTERS].strip().partition("\n")
     return (
-        f"{first} {rest.strip().partition(_LINE_END)[0].removeprefix('- ')}".strip() if first.endswith(":") else first
+        f"{first} {rest.strip().partition(_LINE_END)[0].removeprefix('- ')}".strip()
+        if first.endswith((":", "not run."))
+        else first
     )
 
 

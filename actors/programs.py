@@ -222,7 +222,7 @@ class Programs:
         text = report.text + history_note(merged.pieces, merged.worlds)
         content = (TextContent(type="text", text=text), *calls.images())
         if run.failure is not None:
-            return ToolOutcome(content, None, is_error=True)
+            return ToolOutcome(content, None, is_error=True, not_run=run.failure.kind == "refused")
         about = {
             "program_id": program_id,
             "calls": len(calls.notes),

@@ -8,18 +8,16 @@ import { duration, visible } from "../../dom.js";
 const KINDS = { running: "accent", done: "good", failed: "bad", refused: "warn", cancelled: "" };
 
 /** How an error begins that goes on with its reason. */
-const SAID_BY_ROW = /^(?:Invalid arguments for \S+; it was not run: |refused: )(?=\S)/;
+const SAID_BY_ROW =
+  /^(?:Invalid arguments for \S+; it was not run: |refused: (?:the program was checked and not run\. )?)(?=\S)/;
 
 /**
- * How it stands. A program that its check refused has not run, whatever became of the call that brought it.
+ * How it stands, and the kind of its badge.
  *
  * @param {CallRow} row
  */
 export function stateOf(row) {
-  const isRefused = row.state === "failed" && row.program_id !== null && row.source !== "program" &&
-    (row.error?.startsWith("refused:") ?? false);
-  const label = isRefused ? "refused" : row.state;
-  return { label, kind: KINDS[label] ?? "" };
+  return { label: row.state, kind: KINDS[row.state] };
 }
 
 /**
