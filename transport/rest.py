@@ -106,8 +106,9 @@ def rest_routes(space: Space, facts: EndpointFacts) -> Blueprint:
         entry = space.catalog.tools.value.get(wanted)
         if entry is None and eyes is not None:
             entry = eyes.tools.offered.get(wanted)
+        adapter = (await space.resolution.ask(ReadAdapters())).get(wanted)
+        row = {**row, **_words(adapter)}
         if entry is None:
-            adapter = (await space.resolution.ask(ReadAdapters())).get(wanted)
             return json_response(
                 {**row, "definition": None if adapter is None else _definition_of(adapter, row["risk"])}
             )

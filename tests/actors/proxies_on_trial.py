@@ -91,7 +91,7 @@ async def proxy_on_trial(
 
 async def loaded(trial: Trial, unit: str = "notes") -> None:
     """Wait until the unit was tried: a busy engine does not wait for it at its start."""
-    await trial.until(lambda: any(row.name == unit for row in trial.space.units.rows()))
+    await trial.tried(unit)
 
 
 def write_unit(folder: Path, text: str, unit: str = "notes") -> None:

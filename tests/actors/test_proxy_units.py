@@ -314,7 +314,7 @@ async def test_a_server_that_cannot_start_breaks_its_unit_and_nobody_elses(tmp_p
     write_unit(tmp_path, manifest(raw("crash"), presets="", cwd=str(tmp_path)), "another")
     write_unit(tmp_path, manifest(raw(), presets="", cwd=str(tmp_path / "nowhere")), "third")
     async with units_on_trial(tmp_path) as trial:
-        await trial.until(lambda: len(trial.space.units.rows()) == 3)
+        await trial.tried("notes", "another", "third")
         for unit, said in (
             ("notes", "the command 'no-such-command-anywhere' was not found"),
             ("another", "it ended with exit code 7; it printed last:\nno license found"),

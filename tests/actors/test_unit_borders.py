@@ -291,7 +291,7 @@ async def test_a_folder_that_lacks_only_its_manifest_is_listed_with_the_remedy(t
     async with units_on_trial(tmp_path) as trial:
         (trial.root / "dice").mkdir()
         (trial.root / "dice" / "unit.py").write_text(code_of())
-        await trial.until(lambda: any(row.name == "dice" for row in trial.space.units.rows()))
+        await trial.tried("dice")
         assert "no unit.toml" in (trial.row().problem or "")
         (trial.root / "dice" / "unit.toml").touch()
         await trial.until(lambda: trial.tools == ("space_dice_roll",))
@@ -307,7 +307,7 @@ async def test_no_unit_is_called_as_what_is_spaces_own(tmp_path: Path) -> None:
             await trial.space.units.create("drawing")
         (trial.root / "graph").mkdir()
         (trial.root / "graph" / "unit.toml").write_text('kind = "proxy"\n[proxy]\nurl = "http://127.0.0.1:9/mcp"\n')
-        await trial.until(lambda: any(row.name == "graph" for row in trial.space.units.rows()))
+        await trial.tried("graph")
         assert "'graph' is what Space calls something of its own" in (trial.row("graph").problem or "")
 
 

@@ -279,7 +279,7 @@ async def test_names_of_others_are_refused_offered_or_not(tmp_path: Path) -> Non
     async with units_on_trial(tmp_path, (hidden,), dice=code_of(), rain=code_of(unit="rain", extra=extra)) as trial:
         assert "somebody else has one of that name" in (trial.row().problem or "")
         trial.write(code_of(unit="snow", extra=extra), "snow")
-        await trial.until(lambda: len(trial.space.units.rows()) == 3)
+        await trial.tried("dice", "rain", "snow")
         assert "fact 'weather'" in (trial.row("snow").problem or "")
         assert trial.tools == ("space_rain_roll",)
         assert not any("snow" in name or "dice" in name for name in trial.space.python_units.modules.loaded())
@@ -481,7 +481,7 @@ async def test_a_unit_is_looked_at_from_near(tmp_path: Path) -> None:  # 204 to 
 async def test_a_description_finds_the_unit_that_it_means(tmp_path: Path) -> None:  # 207, 209, 219 to 221
     async with units_on_trial(tmp_path, util=code_of("overlay", unit="util")) as trial:
         trial.write(code_of("show", unit="bubble-overlay"), "bubble-overlay")
-        await trial.until(lambda: any(row.name == "bubble-overlay" for row in trial.space.units.rows()))
+        await trial.tried("bubble-overlay")
         found = trial.space.units.resolve("the bubble overlay unit", 20)
         assert [one.unit for one in found] == ["bubble-overlay", "util"]
         assert found[0].confidence > found[1].confidence

@@ -12,7 +12,7 @@ import trio
 from actors.resolution import CapabilityEdit
 from actors.space import Space, SpaceOptions
 from engine.units.folder import UnitFolder, make_unit
-from presets.unit_shop import UnitRow
+from presets.unit_shop import UnitRow, UnitState
 from protocol.tool import JsonObject, ToolOutcome
 from tests.actors.fakes import MemoryStore, engine_of
 from tests.space_unit.units import HEAD
@@ -63,6 +63,12 @@ class Trial:
         with trio.fail_after(LIMIT_SECONDS):
             while not condition():  # noqa: ASYNC110 - it waits for files, rows and tools alike
                 await trio.sleep(0.01)
+
+    async def tried(self, *units: str) -> None:
+        """Wait until each of these units was tried, and has a row that says what came of it."""
+        await self.until(
+            lambda: set(units) <= {row.name for row in self.space.units.rows() if row.state is not UnitState.LOADING}
+        )
 
     async def call(self, tool: str, arguments: JsonObject | None = None) -> ToolOutcome:
         """Call a tool as it is offered now."""

@@ -18,7 +18,7 @@ from PIL import Image
 from tests.live.conftest import Live, Session
 from tests.live.scripted_model import Call, ModelRequest, Step, text_of
 
-pytestmark = [pytest.mark.live, pytest.mark.slow]
+pytestmark = [pytest.mark.alone, pytest.mark.live, pytest.mark.slow]
 
 BOXES = 10
 DROP_HEIGHT = 2.0

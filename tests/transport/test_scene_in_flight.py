@@ -18,7 +18,7 @@ from tests.transport.running_engine import running_engine
 from tests.transport.serving_process import is_running, serving_process
 from tests.transport.surface_trial import SurfaceTrial
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.alone, pytest.mark.slow]
 
 BODIES = 2_000
 SIDE = 45

@@ -182,7 +182,7 @@ async def test_an_editor_beside_it_is_followed(tmp_path: Path) -> None:
         (server.units / "dice" / "unit.toml").touch()
 
         async def listed() -> bool:
-            return (await result_of(client, "list"))["units"] != []
+            return [unit["state"] for unit in (await result_of(client, "list"))["units"]] == ["loaded"]
 
         await until(listed)
         async with connected(server.port) as connection:
@@ -226,7 +226,8 @@ async def test_of_changes_of_two_servers_on_one_folder_none_is_lost(tmp_path: Pa
                 done.append(number + 1)
 
         async def knows() -> bool:
-            return (await result_of(await client_of(other), "list"))["units"] != []
+            listed = (await result_of(await client_of(other), "list"))["units"]
+            return [unit["state"] for unit in listed] == ["loaded"]
 
         await until(knows)
         with trio.fail_after(60):
