@@ -10,6 +10,7 @@ from tests.fuzz.requests import RequestMaker
 from tests.fuzz.run import faults_of_log, run
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize(("force_sse", "requests"), [(False, 1500), (True, 500)], ids=["direct", "sse"])
 async def test_two_thousand_broken_requests_break_nothing(force_sse: bool, requests: int, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ class NativeClient:
             return json.loads(reply.read()), reply.headers.get("Mcp-Session-Id", "")
 
 
-@pytest.fixture(scope="module", params=MODES)
+@pytest.fixture(scope="module", params=["direct", pytest.param("force-sse", marks=pytest.mark.nightly)])
 def live(
     request: pytest.FixtureRequest, opencode_binary: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Live]:

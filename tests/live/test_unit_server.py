@@ -68,7 +68,10 @@ def step(tool: str, **arguments: Any) -> Step:
     return Step(calls=(Call(f"space_unit_{tool}", arguments),))
 
 
-@pytest.mark.parametrize("flags", [(), ("--force-sse",)], ids=["direct", "force-sse"])
+@pytest.mark.parametrize(
+    "flags",
+    [pytest.param((), id="direct"), pytest.param(("--force-sse",), id="force-sse", marks=pytest.mark.nightly)],
+)
 def test_an_agent_from_outside_develops_a_unit_and_one_in_the_engine_uses_it(
     flags: tuple[str, ...], opencode_binary: Path, tmp_path: Path
 ) -> None:

@@ -237,6 +237,7 @@ def test_a_picture_is_asked_for_at_once_when_the_network_is_back(page: Page, eng
     expect(_stage(page)).to_have_attribute("data-revision", "1")
 
 
+@pytest.mark.nightly
 def test_a_large_drawing_is_shown_as_pixels_until_it_is_small_again(page: Page, engine: LiveEngine) -> None:
     _draw(engine)
     note = page.get_by_text(re.compile("shown as pixels"))

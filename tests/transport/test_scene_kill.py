@@ -106,6 +106,7 @@ async def killed_during(engine: ServingProcess, work: Callable[[], Awaitable[dic
     return result
 
 
+@pytest.mark.nightly
 async def test_what_was_acknowledged_in_a_scene_survives_kill_9(tmp_path: Path) -> None:
     chance = random.Random(SEED)
     outcomes: list[str] = []
