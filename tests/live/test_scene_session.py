@@ -67,6 +67,9 @@ def ask(live: Live, tool: str, **arguments: Any) -> dict[str, Any]:
     return live.engine.ask("call", tool, json.dumps(arguments))["structured_content"]
 
 
+@pytest.mark.parametrize(
+    "live", ["direct", pytest.param("force-sse", marks=pytest.mark.nightly)], indirect=True, scope="module"
+)
 def test_ten_boxes_are_dropped_on_hills_and_the_model_reports_where_they_came_to_rest(
     live: Live, session: Session
 ) -> None:

@@ -230,7 +230,13 @@ async def until_drawn(engine: ServingProcess, count: int) -> None:
             await trio.sleep(0.02)
 
 
-@pytest.mark.parametrize("program", [PROGRAM_THAT_STAYS, PROGRAM_THAT_LOOPS], ids=["waits", "loops"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(PROGRAM_THAT_STAYS, id="waits"),
+        pytest.param(PROGRAM_THAT_LOOPS, id="loops", marks=pytest.mark.nightly),
+    ],
+)
 async def test_a_signal_ends_the_engine_with_a_program_in_flight_whose_work_is_one_step_afterwards(
     tmp_path: Path, program: str
 ) -> None:
@@ -261,7 +267,13 @@ async def test_a_signal_lets_a_program_end_that_is_nearly_done(tmp_path: Path) -
         assert await engine.wait() == 0
 
 
-@pytest.mark.parametrize("program", [PROGRAM_THAT_STAYS, PROGRAM_THAT_LOOPS], ids=["waits", "loops"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(PROGRAM_THAT_STAYS, id="waits"),
+        pytest.param(PROGRAM_THAT_LOOPS, id="loops", marks=pytest.mark.nightly),
+    ],
+)
 async def test_a_kill_of_the_engine_leaves_no_process_and_loses_nothing_that_was_done(
     tmp_path: Path, program: str
 ) -> None:

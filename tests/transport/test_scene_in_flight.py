@@ -77,7 +77,7 @@ async def seen(crowded: SurfaceTrial) -> None:
     assert (await crowded.picture()).any()
 
 
-@pytest.mark.parametrize("work", [simulated, seen])
+@pytest.mark.parametrize("work", [simulated, pytest.param(seen, marks=pytest.mark.nightly)])
 async def test_others_are_answered_while_a_long_call_is_in_flight(
     crowded: SurfaceTrial, work: Callable[[SurfaceTrial], Awaitable[None]]
 ) -> None:
