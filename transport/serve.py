@@ -8,14 +8,13 @@ number.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import structlog
 import trio
@@ -25,7 +24,6 @@ from actors.resolution import CapabilityEdit
 from actors.space import Space, SpaceOptions
 from engine.collector import settle_collector
 from engine.engine import Engine
-from engine.errors import EngineError
 from engine.store import Store
 from presets.adapters import MCP_NAME_PREFIX
 from presets.presentation import Presentation
@@ -42,13 +40,14 @@ from transport.defaults import (
     PEER_TIMEOUT_SECONDS,
     SESSION_TTL_SECONDS,
 )
-from transport.ending import EXIT_CANNOT_START, EXIT_CUT_OFF, EXIT_OK, LastResort, serve_until_told
+from transport.ending import EXIT_CUT_OFF, EXIT_OK, LastResort, serve_until_told
 from transport.guard import GuardPolicy
-from transport.listener import Listener, ListenError, is_loopback, open_listener
+from transport.listener import Listener, is_loopback, open_listener
 from transport.logs import LogFormat, LogLevel, configure_logs
 from transport.panel_files import PANEL_PATH, read_panel_files
-from transport.probe import NoAnswerError, wait_until_it_answers
+from transport.probe import wait_until_it_answers
 from transport.server import HttpServer
+from transport.starting import start_or_say
 from transport.status import EndpointFacts
 from transport.world_routes import larger_bodies
 
@@ -78,8 +77,9 @@ class ServeOptions:
     session_ttl_seconds: float = SESSION_TTL_SECONDS
     limits: Limits = DEFAULT_LIMITS
     presentation: Presentation = Presentation.NATIVE
-    ask_before_destroying: bool = True
     """The form of the tools for agents that choose none."""
+    ask_before_destroying: bool = True
+    """See `SpaceOptions`."""
     agent: str = DEFAULT_AGENT
     """The agent of clients that name none."""
     tool_prefix: str | None = MCP_NAME_PREFIX
@@ -98,35 +98,13 @@ def run(options: ServeOptions, capabilities: Sequence[CapabilityEdit] | None = N
     the built-in ones alone.
     """
     configure_logs(options.log_format, options.log_level)
-    try:
+
+    def serve() -> int:
         # Around all of it: what is closed at the end can be held as well.
         with LastResort() as last_resort, _opened(options) as (space, listener):
             return trio.run(_serve, options, space, listener, capabilities, last_resort)
-    except _CANNOT_START as error:
-        return _cannot_start(error)
-    except ExceptionGroup as group:
-        # Nurseries wrap what ends them. What nobody expected is raised on, with its traceback.
-        errors = tuple(_leaves(group))
-        if not all(isinstance(error, _CANNOT_START) for error in errors):
-            raise
-        return _cannot_start(*errors)
 
-
-_CANNOT_START = (EngineError, ListenError, NoAnswerError, OSError)
-
-
-def _cannot_start(*errors: Exception) -> int:
-    for error in errors:
-        print(f"space: cannot start: {error}", file=sys.stderr)  # noqa: T201 - a person reads it
-    return EXIT_CANNOT_START
-
-
-def _leaves(group: ExceptionGroup[Any]) -> Generator[Exception]:
-    for error in group.exceptions:
-        if isinstance(error, ExceptionGroup):
-            yield from _leaves(cast("ExceptionGroup[Any]", error))
-        else:
-            yield error
+    return start_or_say(serve)
 
 
 @contextmanager

@@ -24,7 +24,6 @@ import trio
 from actors.unit_server import UnitServer, UnitServerOptions
 from actors.unit_workshop import UnitOptions
 from engine.collector import settle_collector
-from engine.errors import EngineError
 from engine.units.manifest import MANIFEST
 from protocol.handler import Handler, ServerInfo
 from protocol.request_state import KEY_BYTES, StateSealer
@@ -34,17 +33,18 @@ from transport.asgi import AsgiApp
 from transport.connection import LARGER_BODIES
 from transport.defaults import DEFAULT_HOST, GRACE_SECONDS, MCP_PATH, PEER_TIMEOUT_SECONDS
 from transport.direct_endpoint import DirectEndpoint
-from transport.ending import EXIT_CANNOT_START, EXIT_CUT_OFF, EXIT_OK, LastResort, serve_until_told
+from transport.ending import EXIT_CUT_OFF, EXIT_OK, LastResort, serve_until_told
 from transport.guard import GuardPolicy
-from transport.listener import Listener, ListenError, is_loopback, open_listener
+from transport.listener import Listener, is_loopback, open_listener
 from transport.logs import LogFormat, LogLevel, configure_logs
 from transport.mcp_service import McpService
 from transport.opencode import opencode_environment
 from transport.opencode_units import UNIT_SERVER_NAME, OpencodeFolder, unit_server_configuration
-from transport.probe import NoAnswerError, wait_until_it_answers
+from transport.probe import wait_until_it_answers
 from transport.rest import rest_routes
 from transport.server import HttpServer
 from transport.sse_endpoint import SseEndpoint
+from transport.starting import start_or_say
 from transport.status import EndpointFacts
 from transport.unit_routes import unit_routes
 from transport.version import VERSION
@@ -77,28 +77,13 @@ def run(options: UnitServeOptions) -> int:
     """Serve until a signal ends it; blocks. Returns the exit code. What keeps it from starting is printed."""
     configure_logs(options.log_format, options.log_level)
     out = sys.stdout
-    try:
+
+    def serve() -> int:
         # What units print is for people; programs read the two lines.
         with LastResort() as last_resort, redirect_stdout(sys.stderr), _opened(options) as (served, listener):
             return trio.run(_serve, options, served, listener, out, last_resort)
-    except (*_CANNOT_START, ExceptionGroup) as error:
-        expected, others = ExceptionGroup("", [error]).split(_CANNOT_START)
-        if expected is None or others is not None:
-            raise
-        for one in _leaves(expected):
-            print(f"space: cannot start: {one}", file=sys.stderr)  # noqa: T201 - a person reads it
-        return EXIT_CANNOT_START
 
-
-_CANNOT_START = (EngineError, ListenError, NoAnswerError, OSError)
-
-
-def _leaves(group: ExceptionGroup[Exception]) -> Generator[Exception]:
-    for error in group.exceptions:
-        if isinstance(error, ExceptionGroup):
-            yield from _leaves(cast("ExceptionGroup[Exception]", error))
-        else:
-            yield error
+    return start_or_say(serve)
 
 
 class _Served:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from tests.actors.fakes import text_of
 from tests.actors.proxies_on_trial import PRESETS, ProxyTrial, loaded, manifest, write_unit
 from tests.actors.test_proxy_units import Listening
 from tests.actors.units_on_trial import units_on_trial
-from tests.conformance.suite import SuiteMissingError, node
+from tests.clients.node_packages import node_for
 
 SERVERS = Path(__file__).parent / "node_modules" / "@modelcontextprotocol"
 
@@ -35,19 +34,8 @@ pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def node_path() -> str:
-    """The Node that runs the servers. Without it or them the test is skipped, or fails where it is required."""
-    found, missing = "", ""
-    try:
-        found = node()
-    except SuiteMissingError as error:
-        missing = str(error)
-    if not missing and not all((SERVERS / f"server-{name}").is_dir() for name in ("filesystem", "everything")):
-        missing = "the servers are not installed; `make test` installs them where npm is there"
-    if missing and os.environ.get("SPACE_REQUIRE_LIVE") == "1":
-        pytest.fail(missing)
-    if missing:
-        pytest.skip(missing)
-    return found
+    """The Node that runs the servers."""
+    return node_for("the servers", [SERVERS / f"server-{name}" for name in ("filesystem", "everything")])
 
 
 def server(node_path: str, name: str, *arguments: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -14,9 +13,9 @@ from typing import Any
 import pytest
 import trio
 
+from tests.clients.node_packages import node_for
 from tests.clients.visit import visit
 from tests.clients.visitor import TOLD_SECONDS, VisitError, Visitor
-from tests.conformance.suite import SuiteMissingError, node
 
 FOLDER = Path(__file__).parent
 CLIENTS = FOLDER / "node_modules" / "@modelcontextprotocol"
@@ -31,19 +30,8 @@ pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def node_path() -> str:
-    """The Node that runs the clients. Without it or them the test is skipped, or fails where it is required."""
-    found, missing = "", ""
-    try:
-        found = node()
-    except SuiteMissingError as error:
-        missing = str(error)
-    if not missing and not all((CLIENTS / name / "package.json").exists() for name in ("client", "sdk")):
-        missing = "the TypeScript clients are not installed; `make test` installs them where npm is there"
-    if missing and os.environ.get("SPACE_REQUIRE_LIVE") == "1":
-        pytest.fail(missing)
-    if missing:
-        pytest.skip(missing)
-    return found
+    """The Node that runs the clients."""
+    return node_for("the TypeScript clients", [CLIENTS / name / "package.json" for name in ("client", "sdk")])
 
 
 class TypescriptVisitor:
